@@ -1,0 +1,1 @@
+//! The built-in policies (defences), one file each.

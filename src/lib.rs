@@ -1,0 +1,1 @@
+//! ContainmentBench as a library.

@@ -1,0 +1,1 @@
+//! Many rollouts: plan, workers, rows, metrics, paired replay.

@@ -1,0 +1,1 @@
+//! World files and their loader: text in, checked scenario out.
