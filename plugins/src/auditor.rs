@@ -1,0 +1,68 @@
+//! The auditor contract: reads a trace, cannot affect the run.
+
+use crate::briefing::Briefing;
+use crate::ids::NodeId;
+use crate::label::LabelTable;
+use crate::trace::Prefix;
+
+/// One observation of an auditor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The node it is about.
+    pub node: NodeId,
+    /// What was found, as a stable word.
+    pub finding: &'static str,
+}
+
+/// An auditor.
+pub trait Auditor: Send {
+    /// Reads a trace, whole or in part.
+    fn audit(&self, prefix: Prefix<'_>, labels: &LabelTable, briefing: &Briefing) -> Vec<Finding>;
+}
+
+/// Checks the law of METRICS 1: the labelled nodes are exactly `T`, the reach of the untrusted
+/// sources over taint edges.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClosureAuditor;
+
+impl ClosureAuditor {
+    /// A node is labelled but not reached.
+    pub const UNREACHED: &'static str = "labelled_but_not_reached";
+    /// A node is reached but not labelled.
+    pub const UNLABELLED: &'static str = "reached_but_not_labelled";
+}
+
+impl Auditor for ClosureAuditor {
+    fn audit(&self, prefix: Prefix<'_>, labels: &LabelTable, briefing: &Briefing) -> Vec<Finding> {
+        let labelled = |node: usize| {
+            labels
+                .get(prefix.nodes[node].recorded)
+                .carries(&briefing.untrusted)
+        };
+        let mut has_taint_parent = vec![false; prefix.nodes.len()];
+        let mut reached = vec![false; prefix.nodes.len()];
+        for edge in prefix.edges.iter().filter(|edge| edge.taint) {
+            has_taint_parent[edge.to.index()] = true;
+        }
+        for (node, reached) in reached.iter_mut().enumerate() {
+            *reached = labelled(node) && !has_taint_parent[node];
+        }
+        // Edges run from older to newer nodes, so one pass in order of the newer end is a closure.
+        let mut edges: Vec<_> = prefix.edges.iter().filter(|edge| edge.taint).collect();
+        edges.sort_by_key(|edge| edge.to);
+        for edge in edges {
+            reached[edge.to.index()] |= reached[edge.from.index()];
+        }
+        (0..prefix.nodes.len())
+            .filter(|&node| reached[node] != labelled(node))
+            .map(|node| Finding {
+                node: NodeId::at(node),
+                finding: if reached[node] {
+                    Self::UNLABELLED
+                } else {
+                    Self::UNREACHED
+                },
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,287 @@
+//! Keyed draws: randomness that depends on *what* is drawn and never on *when*.
+//!
+//! There is no sequential generator. A draw is the first output of a PCG stream whose state and
+//! stream are hashed from the study seed, the scenario's identity, the rollout seed, the episode,
+//! the entity, the semantic event key and the name of the draw (DEFENSES 5.1). The content hash,
+//! the policy, the model and the attacker are not part of it, so changing a ledger or a slot
+//! changes no draw, and policies share random numbers where they share history.
+
+use rand_core::Rng as _;
+use rand_pcg::Pcg64;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::value::Text;
+
+/// A probability as an exact ratio of integers; written as a decimal of at most six digits.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Chance {
+    millionths: u32,
+}
+
+/// A decimal that is no probability.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a probability: write a decimal between 0 and 1 with at most six digits, for example 0.25"
+)]
+pub struct ChanceError(pub String);
+
+impl Chance {
+    /// The denominator of every chance.
+    pub const DENOMINATOR: u32 = 1_000_000;
+    /// Never.
+    pub const NEVER: Self = Self { millionths: 0 };
+    /// Always.
+    pub const ALWAYS: Self = Self {
+        millionths: Self::DENOMINATOR,
+    };
+
+    /// A chance of `millionths` in a million; more than a million is always.
+    #[must_use]
+    pub const fn from_millionths(millionths: u32) -> Self {
+        if millionths > Self::DENOMINATOR {
+            Self::ALWAYS
+        } else {
+            Self { millionths }
+        }
+    }
+
+    /// The numerator over [`Chance::DENOMINATOR`].
+    #[must_use]
+    pub const fn millionths(self) -> u32 {
+        self.millionths
+    }
+}
+
+impl std::str::FromStr for Chance {
+    type Err = ChanceError;
+
+    fn from_str(decimal: &str) -> Result<Self, ChanceError> {
+        let wrong = || ChanceError(decimal.to_owned());
+        let (whole, digits) = decimal.split_once('.').unwrap_or((decimal, ""));
+        let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.is_empty()
+            || whole.len() > 1
+            || digits.len() > 6
+            || !all_digits(whole)
+            || !all_digits(digits)
+        {
+            return Err(wrong());
+        }
+        let whole: u32 = whole.parse().map_err(|_| wrong())?;
+        let fraction: u32 = format!("{digits:0<6}").parse().map_err(|_| wrong())?;
+        let millionths = whole * Self::DENOMINATOR + fraction;
+        if millionths > Self::DENOMINATOR {
+            Err(wrong())
+        } else {
+            Ok(Self { millionths })
+        }
+    }
+}
+
+/// The semantic key of an event: a hash of its role, its parent's key and its ordinal among its
+/// siblings of the same role. Irrelevant events therefore change no other key.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct EventKey(u128);
+
+impl EventKey {
+    /// The key above all others.
+    pub const ROOT: Self = Self(0);
+
+    /// The key of the `ordinal`-th child of `self` with this role.
+    #[must_use]
+    pub fn child(self, role: u8, ordinal: u32) -> Self {
+        let mut bytes = [0_u8; 21];
+        bytes[..16].copy_from_slice(&self.0.to_le_bytes());
+        bytes[16] = role;
+        bytes[17..].copy_from_slice(&ordinal.to_le_bytes());
+        Self(xxh3_128(&bytes))
+    }
+}
+
+/// What all draws of one rollout have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RolloutKey {
+    /// The seed of the study.
+    pub study_seed: u64,
+    /// Family and variant, or file name: never the content hash.
+    pub scenario_identity: Text,
+    /// The seed of the rollout.
+    pub rollout_seed: u64,
+    /// Where the rollout stands in each stratified group, as frozen in the manifest.
+    pub strata: Vec<Stratum>,
+}
+
+/// One stratified latent variable of a rollout: its place among the `size` rollouts of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stratum {
+    /// The latent variable: the name under which it is drawn.
+    pub name: Text,
+    /// The group within which counts are balanced.
+    pub group: Text,
+    /// How many rollouts the group has.
+    pub size: u32,
+    /// Which of them this is, from 0.
+    pub rank: u32,
+}
+
+impl Stratum {
+    /// Whether the latent variable falls below `chance`: `(permuted rank + 1/2) / size < chance` in
+    /// integers, so that the count over the group meets `size x chance` to within one half.
+    #[must_use]
+    pub fn falls_below(&self, study_seed: u64, chance: Chance) -> bool {
+        let position = u128::from(permuted_rank(study_seed, self));
+        (2 * position + 1) * u128::from(Chance::DENOMINATOR)
+            < 2 * u128::from(self.size) * u128::from(chance.millionths)
+    }
+}
+
+/// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
+/// next power of four, walked until it lands inside. One rank can be computed alone.
+fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
+    let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
+    let mask = (1_u64 << half_bits) - 1;
+    let mut hasher = Xxh3::new();
+    hasher.update(&study_seed.to_le_bytes());
+    hash_text(&mut hasher, &stratum.group);
+    hash_text(&mut hasher, &stratum.name);
+    let key = hasher.digest();
+    let mut rank = u64::from(stratum.rank);
+    loop {
+        let (mut left, mut right) = (rank >> half_bits, rank & mask);
+        for round in 0..6_u64 {
+            let mixed = xxhash_rust::xxh3::xxh3_64_with_seed(&right.to_le_bytes(), key ^ round);
+            (left, right) = (right, left ^ (mixed & mask));
+        }
+        rank = left << half_bits | right;
+        if rank < u64::from(stratum.size.max(1)) {
+            return u32::try_from(rank).expect("below a u32 size");
+        }
+    }
+}
+
+/// One draw as the trace records it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrawRecord {
+    /// Its name.
+    pub name: Text,
+    /// Its value.
+    pub value: u64,
+}
+
+/// The draws of one entity at one event.
+#[derive(Clone, Debug, Default)]
+pub struct Draws {
+    key: RolloutKey,
+    prefix: Xxh3State,
+    episode: u32,
+    event: EventKey,
+    entity: u64,
+    taken: Vec<DrawRecord>,
+}
+
+/// A hasher that already holds what all draws of a rollout share.
+#[derive(Clone, Default)]
+struct Xxh3State(Xxh3);
+
+impl std::fmt::Debug for Xxh3State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Xxh3State")
+    }
+}
+
+impl Draws {
+    /// The draws of one rollout; point them at an event with [`Draws::at`].
+    #[must_use]
+    pub fn new(key: RolloutKey) -> Self {
+        let mut prefix = Xxh3::new();
+        prefix.update(&key.study_seed.to_le_bytes());
+        hash_text(&mut prefix, &key.scenario_identity);
+        prefix.update(&key.rollout_seed.to_le_bytes());
+        Self {
+            key,
+            prefix: Xxh3State(prefix),
+            ..Self::default()
+        }
+    }
+
+    /// Points the draws at `entity` in `episode` at `event`.
+    pub fn at(&mut self, episode: u32, entity: &str, event: EventKey) -> &mut Self {
+        self.episode = episode;
+        self.entity = xxhash_rust::xxh3::xxh3_64(entity.as_bytes());
+        self.event = event;
+        self
+    }
+
+    /// A uniform 64-bit number named `name` at the current event.
+    pub fn bits(&mut self, name: &str) -> u64 {
+        self.bits_keyed(name, self.event)
+    }
+
+    /// A uniform number below `bound` (0 if `bound` is 0), named `name`, at the current event.
+    pub fn below(&mut self, name: &str, bound: u64) -> u64 {
+        let wide = u128::from(self.bits(name)) * u128::from(bound);
+        u64::try_from(wide >> 64).expect("the high half of a 128-bit product")
+    }
+
+    /// Whether an event of probability `chance` happens, named `name`, at the current event.
+    pub fn happens(&mut self, name: &str, chance: Chance) -> bool {
+        decide(self.bits(name), chance)
+    }
+
+    /// A latent variable of the rollout: drawn once per entity and name whatever the event, and
+    /// stratified if the manifest declares a stratum called `name`.
+    pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
+        if let Some(stratum) = self
+            .key
+            .strata
+            .iter()
+            .find(|stratum| &*stratum.name == name)
+        {
+            return stratum.falls_below(self.key.study_seed, chance);
+        }
+        decide(self.bits_keyed(name, EventKey::ROOT), chance)
+    }
+
+    /// Hands over the draws taken since the last call, in order.
+    pub fn take_record(&mut self) -> std::vec::Drain<'_, DrawRecord> {
+        self.taken.drain(..)
+    }
+
+    /// What all draws of the rollout have in common.
+    #[must_use]
+    pub const fn rollout(&self) -> &RolloutKey {
+        &self.key
+    }
+
+    fn bits_keyed(&mut self, name: &str, event: EventKey) -> u64 {
+        let mut hasher = self.prefix.0.clone();
+        hasher.update(&self.episode.to_le_bytes());
+        hasher.update(&self.entity.to_le_bytes());
+        hasher.update(&event.0.to_le_bytes());
+        hash_text(&mut hasher, name);
+        let state = hasher.digest128();
+        hasher.update(b"stream");
+        let value = Pcg64::new(state, hasher.digest128()).next_u64();
+        self.taken.push(DrawRecord {
+            name: name.into(),
+            value,
+        });
+        value
+    }
+}
+
+/// Whether a uniform 64-bit number falls below `chance`, in integers.
+fn decide(bits: u64, chance: Chance) -> bool {
+    u128::from(bits) * u128::from(Chance::DENOMINATOR) < u128::from(chance.millionths()) << 64
+}
+
+/// Hashes a text with its length, so that neighbouring texts cannot run into each other.
+fn hash_text(hasher: &mut Xxh3, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}

@@ -1,0 +1,169 @@
+//! The registry: name to factory. Registration is one visible call and stores, never acts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::action::ActionParser;
+use crate::attacker::Attacker;
+use crate::auditor::Auditor;
+use crate::model::ModelBackend;
+use crate::parameters::{ParameterError, ParameterSpec, Parameters};
+use crate::policy::Policy;
+
+/// What every plugin says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginInfo {
+    /// Its name, unique within its kind.
+    pub name: &'static str,
+    /// One sentence for `list`.
+    pub summary: &'static str,
+    /// Bumped whenever its behaviour changes; part of its hash.
+    pub version: u32,
+    /// The parameters it takes.
+    pub parameters: Vec<ParameterSpec>,
+}
+
+/// Two plugins of one kind have the same name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a {kind} called `{name}` is already registered")]
+pub struct DuplicateName {
+    /// The kind of plugin.
+    pub kind: &'static str,
+    /// The name.
+    pub name: &'static str,
+}
+
+/// A plugin could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// No plugin of that name.
+    #[error("no {kind} is called `{name}`; there are: {known}")]
+    Unknown {
+        /// The kind of plugin.
+        kind: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// Its parameters are wrong.
+    #[error(transparent)]
+    Parameters(#[from] ParameterError),
+    /// Its configuration text is wrong; the message names line and column.
+    #[error("{0}")]
+    Configuration(String),
+}
+
+/// Makes a plugin from checked parameters.
+pub type Factory<P> = Arc<dyn Fn(&Parameters) -> Result<P, CreateError> + Send + Sync>;
+
+/// Makes a model from checked parameters and the configuration text that comes with the world.
+pub type ModelFactory =
+    Arc<dyn Fn(&Parameters, &str) -> Result<Box<dyn ModelBackend>, CreateError> + Send + Sync>;
+
+/// The plugins of one kind.
+#[derive(Clone)]
+pub struct Shelf<F> {
+    kind: &'static str,
+    entries: BTreeMap<&'static str, (PluginInfo, F)>,
+}
+
+impl<F> Shelf<F> {
+    const fn new(kind: &'static str) -> Self {
+        Self {
+            kind,
+            entries: BTreeMap::new(),
+        }
+    }
+
+    /// Registers a plugin.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub fn add(&mut self, info: PluginInfo, factory: F) -> Result<(), DuplicateName> {
+        if self.entries.contains_key(info.name) {
+            return Err(DuplicateName {
+                kind: self.kind,
+                name: info.name,
+            });
+        }
+        self.entries.insert(info.name, (info, factory));
+        Ok(())
+    }
+
+    /// Every plugin, by name.
+    pub fn infos(&self) -> impl Iterator<Item = &PluginInfo> {
+        self.entries.values().map(|(info, _)| info)
+    }
+
+    /// The plugin called `name`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(&self, name: &str) -> Result<(&PluginInfo, &F), CreateError> {
+        self.entries
+            .get(name)
+            .map(|(info, factory)| (info, factory))
+            .ok_or_else(|| CreateError::Unknown {
+                kind: self.kind,
+                name: name.to_owned(),
+                known: self.entries.keys().copied().collect::<Vec<_>>().join(", "),
+            })
+    }
+
+    /// The checked parameters of `name` and their content hash: of its name, version and
+    /// parameters.
+    ///
+    /// # Errors
+    /// When there is no such plugin or a parameter is wrong.
+    pub fn resolve(
+        &self,
+        name: &str,
+        given: &BTreeMap<String, String>,
+    ) -> Result<(Parameters, u128), CreateError> {
+        let (info, _) = self.find(name)?;
+        let parameters = Parameters::resolve(name, &info.parameters, given)?;
+        let mut identity = format!("{}\n{name}\n{}\n", self.kind, info.version);
+        for (name, value) in parameters.iter() {
+            identity.push_str(&format!("{name}={value}\n"));
+        }
+        Ok((parameters, xxh3_128(identity.as_bytes())))
+    }
+}
+
+/// Every plugin by kind.
+#[derive(Clone)]
+pub struct Registry {
+    /// Policies.
+    pub policies: Shelf<Factory<Box<dyn Policy>>>,
+    /// Model backends.
+    pub models: Shelf<ModelFactory>,
+    /// Action parsers.
+    pub parsers: Shelf<Factory<Box<dyn ActionParser>>>,
+    /// Attackers.
+    pub attackers: Shelf<Factory<Box<dyn Attacker>>>,
+    /// Auditors.
+    pub auditors: Shelf<Factory<Box<dyn Auditor>>>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Registry {
+    /// An empty registry.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            policies: Shelf::new("policy"),
+            models: Shelf::new("model"),
+            parsers: Shelf::new("parser"),
+            attackers: Shelf::new("attacker"),
+            auditors: Shelf::new("auditor"),
+        }
+    }
+}
