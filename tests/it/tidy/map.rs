@@ -1,6 +1,6 @@
 //! The map and the guide name only what exists, and the map names every crate.
 
-use super::tree::{TextFile, assert_none, files, made_up, read, violation};
+use super::tree::{TextFile, assert_none, files, has_extension, made_up, read, violation};
 
 const DOCUMENTS: &[&str] = &["docs/ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -57,10 +57,10 @@ fn missing_paths(document: &TextFile, paths: &[String]) -> Vec<String> {
 
 fn is_path(quoted: &str) -> bool {
     let is_placeholder = quoted.contains(['<', '>', ' ']) || quoted.contains("://");
-    let has_extension = [".rs", ".toml", ".md", ".ron"]
+    let is_file = ["rs", "toml", "md", "ron"]
         .iter()
-        .any(|end| quoted.ends_with(end));
-    !is_placeholder && (quoted.contains('/') || has_extension)
+        .any(|extension| has_extension(quoted, extension));
+    !is_placeholder && (quoted.contains('/') || is_file)
 }
 
 /// Whether `quoted` is a file, a folder, or a pattern with one `*` that some file fits.

@@ -12,7 +12,7 @@ pub(crate) struct TextFile {
 
 impl TextFile {
     pub(crate) fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs")
+        has_extension(&self.path, "rs")
     }
 
     /// Lines with their numbers, counted from one.
@@ -22,6 +22,12 @@ impl TextFile {
             .enumerate()
             .map(|(index, line)| (index + 1, line))
     }
+}
+
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path)
+        .extension()
+        .is_some_and(|found| found == extension)
 }
 
 /// A file made up for a test of a rule.

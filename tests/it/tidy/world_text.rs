@@ -1,7 +1,7 @@
 //! What the shipped RON files may contain: text that a reader sees as it is, and only addresses
 //! that cannot exist.
 
-use super::tree::{TextFile, assert_none, files, made_up, violation};
+use super::tree::{TextFile, assert_none, files, has_extension, made_up, violation};
 
 /// Letters that show as nothing or change how their neighbours show. Control letters and spaces
 /// other than the plain one are refused apart from this list.
@@ -43,7 +43,7 @@ fn shipped_ron_files_are_visible_text_with_local_addresses() {
 
 /// Hostile files for tests are not shipped; they stand under `tests/` or a crate's `src/`.
 fn is_shipped(path: &str) -> bool {
-    path.ends_with(".ron")
+    has_extension(path, "ron")
         && !path
             .split('/')
             .any(|folder| folder == "tests" || folder == "src")
@@ -58,6 +58,18 @@ fn invisible_letters(file: &TextFile) -> Vec<String> {
                 number,
                 &format!("invisible letter U+{:04X}", u32::from(letter)),
                 "remove it, or write a plain space",
+            ));
+        }
+        for escape in ["\\u", "\\x"]
+            .iter()
+            .filter(|escape| line.contains(**escape))
+        {
+            let fix = "write the letter itself, so that a reader sees it";
+            violations.push(violation(
+                &file.path,
+                number,
+                &format!("escape `{escape}`"),
+                fix,
             ));
         }
     }
@@ -86,7 +98,7 @@ fn foreign_addresses(file: &TextFile) -> Vec<String> {
                 .next()
                 .unwrap_or_default();
             let host = host.trim_end_matches('.').to_lowercase();
-            let is_local = host.ends_with(".local") || host.ends_with(".example");
+            let is_local = matches!(host.rsplit_once('.'), Some((_, "local" | "example")));
             if !name.is_empty() && !host.is_empty() && !is_local {
                 violations.push(violation(
                     &file.path,
