@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::{ActionClass, Call, ParseStatus, Repairs};
+use crate::action::{ActionClass, Argument, Call, ParseStatus, Repairs};
 use crate::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
 use crate::label::LabelId;
 use crate::policy::{DenialReason, Hook, Reason, VerdictKind};
@@ -326,8 +326,13 @@ pub enum Happening {
         /// The label after.
         after: LabelId,
     },
-    /// A policy changed the prompt.
-    PromptEdited,
+    /// A call was rewritten by a policy.
+    Rewritten {
+        /// The call.
+        call: CallId,
+        /// The arguments as they would commit.
+        arguments: Vec<Argument>,
+    },
     /// A policy drew a random number.
     Drawn {
         /// The name of the draw.
