@@ -19,6 +19,7 @@ pub mod model;
 pub mod parameters;
 pub mod policy;
 pub mod registry;
+pub mod setting;
 pub mod state;
 pub mod tool;
 pub mod trace;

@@ -5,13 +5,15 @@
 //! the recorded label of a node is the join over its taint edges, so that the labelled nodes are
 //! exactly `T` of Eq. 2 and lie within `R` of Eq. 4.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionClass, Argument, Call, ParseStatus, Repairs};
 use crate::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
 use crate::label::LabelId;
 use crate::policy::{DenialReason, Hook, Reason, VerdictKind};
-use crate::value::Text;
+use crate::value::{Content, Text};
 
 /// The eight node kinds of METRICS 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -275,6 +277,8 @@ pub enum Happening {
         store: StoreId,
         /// The key.
         key: Text,
+        /// What it says.
+        content: Arc<Content>,
         /// Its memory node.
         node: NodeId,
         /// Whether it was stored under quarantine.
