@@ -9,7 +9,7 @@
 use rand_core::Rng as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
 
 use crate::value::Text;
 
@@ -131,18 +131,28 @@ pub struct Stratum {
 
 impl Stratum {
     /// Whether the latent variable falls below `chance`: `(permuted rank + 1/2) / size < chance` in
-    /// integers, so that the count over the group meets `size x chance` to within one half.
+    /// integers, so that the count over the group meets `size x chance` to within one half. An
+    /// empty group falls below nothing.
     #[must_use]
     pub fn falls_below(&self, study_seed: u64, chance: Chance) -> bool {
         let position = u128::from(permuted_rank(study_seed, self));
         (2 * position + 1) * u128::from(Chance::DENOMINATOR)
             < 2 * u128::from(self.size) * u128::from(chance.millionths)
     }
+
+    /// `(permuted rank + 1/2) / size` as a 64-bit fraction: what the trace records of the draw.
+    fn fraction(&self, study_seed: u64) -> u64 {
+        let position = u128::from(permuted_rank(study_seed, self));
+        let wide = ((2 * position + 1) << 64) / (2 * u128::from(self.size.max(1)));
+        u64::try_from(wide).expect("a permuted rank is below the size of its group")
+    }
 }
 
 /// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
-/// next power of four, walked until it lands inside. One rank can be computed alone.
+/// next power of four, walked until it lands inside. One rank can be computed alone. A rank outside
+/// its group, which only a damaged manifest has, is first brought inside: the walk would never end.
 fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
+    let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
     let mask = (1_u64 << half_bits) - 1;
     let mut hasher = Xxh3::new();
@@ -150,15 +160,15 @@ fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
     hash_text(&mut hasher, &stratum.group);
     hash_text(&mut hasher, &stratum.name);
     let key = hasher.digest();
-    let mut rank = u64::from(stratum.rank);
+    let mut rank = u64::from(stratum.rank) % size;
     loop {
         let (mut left, mut right) = (rank >> half_bits, rank & mask);
         for round in 0..6_u64 {
-            let mixed = xxhash_rust::xxh3::xxh3_64_with_seed(&right.to_le_bytes(), key ^ round);
+            let mixed = xxh3_64_with_seed(&right.to_le_bytes(), key ^ round);
             (left, right) = (right, left ^ (mixed & mask));
         }
         rank = left << half_bits | right;
-        if rank < u64::from(stratum.size.max(1)) {
+        if rank < size {
             return u32::try_from(rank).expect("below a u32 size");
         }
     }
@@ -177,34 +187,30 @@ pub struct DrawRecord {
 #[derive(Clone, Debug, Default)]
 pub struct Draws {
     key: RolloutKey,
-    prefix: Xxh3State,
+    /// A hash of what all draws of the rollout share.
+    rollout: u128,
     episode: u32,
     event: EventKey,
     entity: u64,
+    recording: bool,
     taken: Vec<DrawRecord>,
 }
 
-/// A hasher that already holds what all draws of a rollout share.
-#[derive(Clone, Default)]
-struct Xxh3State(Xxh3);
-
-impl std::fmt::Debug for Xxh3State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Xxh3State")
-    }
-}
+/// Stands for the episode of a latent variable, which belongs to the whole rollout. No real episode
+/// has this number, so a latent variable never shares a stream with a draw at an event.
+const WHOLE_ROLLOUT: u32 = u32::MAX;
 
 impl Draws {
     /// The draws of one rollout; point them at an event with [`Draws::at`].
     #[must_use]
     pub fn new(key: RolloutKey) -> Self {
-        let mut prefix = Xxh3::new();
-        prefix.update(&key.study_seed.to_le_bytes());
-        hash_text(&mut prefix, &key.scenario_identity);
-        prefix.update(&key.rollout_seed.to_le_bytes());
+        let mut hasher = Xxh3::new();
+        hasher.update(&key.study_seed.to_le_bytes());
+        hash_text(&mut hasher, &key.scenario_identity);
+        hasher.update(&key.rollout_seed.to_le_bytes());
         Self {
+            rollout: hasher.digest128(),
             key,
-            prefix: Xxh3State(prefix),
             ..Self::default()
         }
     }
@@ -212,14 +218,23 @@ impl Draws {
     /// Points the draws at `entity` in `episode` at `event`.
     pub fn at(&mut self, episode: u32, entity: &str, event: EventKey) -> &mut Self {
         self.episode = episode;
-        self.entity = xxhash_rust::xxh3::xxh3_64(entity.as_bytes());
+        self.entity = xxh3_64(entity.as_bytes());
         self.event = event;
+        self
+    }
+
+    /// Turns the record of [`Draws::take_record`] on or off. It is off at first: the trace records
+    /// the draws of policies, and models draw far more often.
+    pub fn recording(&mut self, on: bool) -> &mut Self {
+        self.recording = on;
         self
     }
 
     /// A uniform 64-bit number named `name` at the current event.
     pub fn bits(&mut self, name: &str) -> u64 {
-        self.bits_keyed(name, self.event)
+        let value = self.value(name, self.episode, self.event);
+        self.note(name, value);
+        value
     }
 
     /// A uniform number below `bound` (0 if `bound` is 0), named `name`, at the current event.
@@ -233,21 +248,29 @@ impl Draws {
         decide(self.bits(name), chance)
     }
 
-    /// A latent variable of the rollout: drawn once per entity and name whatever the event, and
-    /// stratified if the manifest declares a stratum called `name`.
+    /// A latent variable of the rollout: drawn once per entity and name whatever the event and the
+    /// episode, and stratified if the manifest declares a stratum called `name`.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
-        if let Some(stratum) = self
+        let stratum = self
             .key
             .strata
             .iter()
-            .find(|stratum| &*stratum.name == name)
-        {
-            return stratum.falls_below(self.key.study_seed, chance);
-        }
-        decide(self.bits_keyed(name, EventKey::ROOT), chance)
+            .find(|stratum| &*stratum.name == name);
+        let (value, below) = match stratum {
+            Some(stratum) => (
+                stratum.fraction(self.key.study_seed),
+                stratum.falls_below(self.key.study_seed, chance),
+            ),
+            None => {
+                let value = self.value(name, WHOLE_ROLLOUT, EventKey::ROOT);
+                (value, decide(value, chance))
+            }
+        };
+        self.note(name, value);
+        below
     }
 
-    /// Hands over the draws taken since the last call, in order.
+    /// Hands over the draws recorded since the last call, in order.
     pub fn take_record(&mut self) -> std::vec::Drain<'_, DrawRecord> {
         self.taken.drain(..)
     }
@@ -258,20 +281,25 @@ impl Draws {
         &self.key
     }
 
-    fn bits_keyed(&mut self, name: &str, event: EventKey) -> u64 {
-        let mut hasher = self.prefix.0.clone();
-        hasher.update(&self.episode.to_le_bytes());
-        hasher.update(&self.entity.to_le_bytes());
-        hasher.update(&event.0.to_le_bytes());
-        hash_text(&mut hasher, name);
-        let state = hasher.digest128();
-        hasher.update(b"stream");
-        let value = Pcg64::new(state, hasher.digest128()).next_u64();
-        self.taken.push(DrawRecord {
-            name: name.into(),
-            value,
-        });
-        value
+    /// The value of one draw. Every part of the key has a fixed width, so that no two keys can run
+    /// into each other and nothing is allocated.
+    fn value(&self, name: &str, episode: u32, event: EventKey) -> u64 {
+        let mut key = [0_u8; 52];
+        key[..16].copy_from_slice(&self.rollout.to_le_bytes());
+        key[16..20].copy_from_slice(&episode.to_le_bytes());
+        key[20..28].copy_from_slice(&self.entity.to_le_bytes());
+        key[28..44].copy_from_slice(&event.0.to_le_bytes());
+        key[44..].copy_from_slice(&xxh3_64(name.as_bytes()).to_le_bytes());
+        Pcg64::new(xxh3_128(&key), xxh3_128_with_seed(&key, 1)).next_u64()
+    }
+
+    fn note(&mut self, name: &str, value: u64) {
+        if self.recording {
+            self.taken.push(DrawRecord {
+                name: name.into(),
+                value,
+            });
+        }
     }
 }
 
@@ -285,3 +313,6 @@ fn hash_text(hasher: &mut Xxh3, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,383 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn key(scenario: &str, study_seed: u64, rollout_seed: u64) -> RolloutKey {
+    RolloutKey {
+        study_seed,
+        scenario_identity: scenario.into(),
+        rollout_seed,
+        strata: Vec::new(),
+    }
+}
+
+fn stratum(size: u32, rank: u32) -> Stratum {
+    Stratum {
+        name: "susceptible".into(),
+        group: "documents".into(),
+        size,
+        rank,
+    }
+}
+
+/// The draws of three entities at the events of an agent's turns, each with `extra` irrelevant
+/// events of another role before it.
+fn three_draws(extra: u32) -> Vec<u64> {
+    const TURN: u8 = 1;
+    const IRRELEVANT: u8 = 2;
+    let mut draws = Draws::new(key("demo", 1, 2));
+    (0..3)
+        .map(|ordinal| {
+            for sibling in 0..extra {
+                let event = EventKey::ROOT.child(IRRELEVANT, ordinal * extra + sibling);
+                draws.at(0, "assistant", event).bits("follow");
+            }
+            let event = EventKey::ROOT.child(TURN, ordinal);
+            draws.at(0, "assistant", event).bits("follow")
+        })
+        .collect()
+}
+
+#[test]
+fn an_irrelevant_event_changes_no_other_draw() {
+    assert_eq!(three_draws(0), three_draws(1));
+    assert_eq!(three_draws(0), three_draws(7));
+}
+
+#[test]
+fn draws_do_not_depend_on_the_order_of_drawing() {
+    let mut draws = Draws::new(key("demo", 1, 2));
+    let names = ["a", "b", "c", "d"];
+    let forward: Vec<_> = names.iter().map(|name| draws.bits(name)).collect();
+    let mut backward: Vec<_> = names.iter().rev().map(|name| draws.bits(name)).collect();
+    backward.reverse();
+    assert_eq!(forward, backward);
+}
+
+#[test]
+fn every_part_of_the_key_counts() {
+    let event = EventKey::ROOT.child(1, 0);
+    let draw = |key: RolloutKey, episode, entity: &str, event, name: &str| {
+        Draws::new(key).at(episode, entity, event).bits(name)
+    };
+    let same = || key("demo", 1, 2);
+    let values = [
+        draw(same(), 0, "agent", event, "x"),
+        draw(key("other", 1, 2), 0, "agent", event, "x"),
+        draw(key("demo", 9, 2), 0, "agent", event, "x"),
+        draw(key("demo", 1, 9), 0, "agent", event, "x"),
+        draw(same(), 1, "agent", event, "x"),
+        draw(same(), 0, "helper", event, "x"),
+        draw(same(), 0, "agent", EventKey::ROOT.child(2, 0), "x"),
+        draw(same(), 0, "agent", EventKey::ROOT.child(1, 1), "x"),
+        draw(same(), 0, "agent", event.child(1, 0), "x"),
+        draw(same(), 0, "agent", event, "y"),
+    ];
+    let distinct: std::collections::BTreeSet<_> = values.iter().collect();
+    assert_eq!(distinct.len(), values.len());
+}
+
+/// Content hash, policy, model and attacker have no way in: a key is all that [`Draws::new`] takes,
+/// and this is all that a key holds. A new field fails to compile here and must be thought about.
+#[test]
+fn content_policy_model_and_attacker_are_not_part_of_the_key() {
+    let RolloutKey {
+        study_seed: _,
+        scenario_identity: _,
+        rollout_seed: _,
+        strata: _,
+    } = key("demo", 1, 2);
+}
+
+#[test]
+fn strata_change_no_other_draw() {
+    let mut plain = Draws::new(key("demo", 1, 2));
+    let mut stratified = Draws::new(RolloutKey {
+        strata: vec![stratum(8, 3)],
+        ..key("demo", 1, 2)
+    });
+    assert_eq!(plain.bits("follow"), stratified.bits("follow"));
+}
+
+#[test]
+fn a_latent_variable_is_drawn_once_per_rollout() {
+    let half = Chance::from_millionths(500_000);
+    let latent = |draws: &mut Draws, episode, ordinal| {
+        let event = EventKey::ROOT.child(1, ordinal);
+        draws.at(episode, "agent", event).latent("leaning", half)
+    };
+    for seed in 0..50 {
+        let mut draws = Draws::new(key("demo", 1, seed));
+        let first = latent(&mut draws, 0, 0);
+        assert!((0..5).all(|i| latent(&mut draws, i, 3 * i) == first));
+    }
+}
+
+#[test]
+fn a_latent_variable_shares_no_stream_with_a_draw_of_its_name() {
+    let mut draws = Draws::new(key("demo", 1, 2));
+    draws.recording(true);
+    draws.bits("leaning");
+    draws.latent("leaning", Chance::ALWAYS);
+    let recorded: Vec<_> = draws.take_record().map(|record| record.value).collect();
+    assert_ne!(recorded[0], recorded[1]);
+}
+
+#[test]
+fn nothing_is_recorded_unless_asked() {
+    let mut draws = Draws::new(key("demo", 1, 2));
+    draws.bits("a");
+    assert_eq!(draws.take_record().count(), 0);
+    draws.recording(true);
+    let value = draws.bits("b");
+    draws.latent("c", Chance::NEVER);
+    let taken: Vec<_> = draws.take_record().collect();
+    assert_eq!((&*taken[0].name, taken[0].value), ("b", value));
+    assert_eq!(&*taken[1].name, "c");
+    assert_eq!(draws.take_record().count(), 0);
+}
+
+#[test]
+fn a_stratified_draw_is_recorded_as_the_fraction_that_was_compared() {
+    let mut draws = Draws::new(RolloutKey {
+        strata: vec![stratum(1, 0)],
+        ..key("demo", 1, 2)
+    });
+    draws.recording(true);
+    assert!(draws.latent("susceptible", Chance::from_millionths(500_001)));
+    assert!(!draws.latent("susceptible", Chance::from_millionths(500_000)));
+    assert!(draws.take_record().all(|record| record.value == 1 << 63));
+}
+
+/// How many of the group fall below `chance`.
+fn count_below(study_seed: u64, size: u32, chance: Chance) -> u32 {
+    let below = |rank: &u32| stratum(size, *rank).falls_below(study_seed, chance);
+    u32::try_from((0..size).filter(below).count()).unwrap()
+}
+
+/// Whether `count` of `size` meets `chance` to within one.
+fn meets_expectation(count: u32, size: u32, chance: Chance) -> bool {
+    let scaled = u64::from(count) * u64::from(Chance::DENOMINATOR);
+    let expected = u64::from(size) * u64::from(chance.millionths());
+    scaled.abs_diff(expected) <= u64::from(Chance::DENOMINATOR)
+}
+
+#[test]
+fn stratified_counts_meet_expectation_for_every_small_size() {
+    for size in 0..=120 {
+        for millionths in [0, 1, 3_100, 12_500, 333_333, 500_000, 666_667, 999_999] {
+            let chance = Chance::from_millionths(millionths);
+            let count = count_below(7, size, chance);
+            assert!(
+                meets_expectation(count, size, chance),
+                "{count} of {size} at {chance:?}"
+            );
+        }
+        assert_eq!(count_below(7, size, Chance::NEVER), 0);
+        assert_eq!(count_below(7, size, Chance::ALWAYS), size);
+    }
+}
+
+#[test]
+fn the_permutation_is_a_bijection_for_every_small_size() {
+    for size in 0..=300 {
+        let mut images: Vec<_> = (0..size)
+            .map(|rank| permuted_rank(11, &stratum(size, rank)))
+            .collect();
+        images.sort_unstable();
+        assert!(images.iter().copied().eq(0..size), "size {size}");
+    }
+}
+
+#[test]
+fn the_permutation_is_a_bijection_for_large_sizes() {
+    for size in [4_096, 4_097, 17_640, 65_535, 65_537] {
+        let mut seen = vec![false; size as usize];
+        for rank in 0..size {
+            let image = permuted_rank(11, &stratum(size, rank)) as usize;
+            assert!(!std::mem::replace(&mut seen[image], true), "size {size}");
+        }
+    }
+    for rank in [0, 1, u32::MAX - 1] {
+        assert!(permuted_rank(11, &stratum(u32::MAX, rank)) < u32::MAX);
+    }
+}
+
+/// Every rank lands everywhere about equally often: within six standard deviations.
+#[test]
+fn the_permutation_has_no_favourite_place() {
+    const SEEDS: u32 = 3_000;
+    for size in [2_u32, 3, 5, 8] {
+        for rank in 0..size {
+            let mut counts = vec![0_u32; size as usize];
+            for seed in 0..SEEDS {
+                counts[permuted_rank(u64::from(seed), &stratum(size, rank)) as usize] += 1;
+            }
+            for count in counts {
+                let deviation = (count * size).abs_diff(SEEDS);
+                let variance = SEEDS * size;
+                assert!(u64::from(deviation).pow(2) < 36 * u64::from(variance));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rank_outside_its_group_ends_and_lands_inside() {
+    for (size, rank) in [
+        (0, 0),
+        (0, 5),
+        (1, 0),
+        (1, 7),
+        (5, 5),
+        (5, 7),
+        (6, u32::MAX),
+    ] {
+        assert!(permuted_rank(3, &stratum(size, rank)) < size.max(1));
+    }
+    assert!(!stratum(0, 5).falls_below(3, Chance::ALWAYS));
+}
+
+#[test]
+fn one_row_alone_gives_what_it_gives_within_its_group() {
+    let chance = Chance::from_millionths(250_000);
+    let whole: Vec<_> = (0..40)
+        .map(|rank| stratum(40, rank).falls_below(5, chance))
+        .collect();
+    for rank in (0..40).rev() {
+        let mut alone = Draws::new(RolloutKey {
+            strata: vec![stratum(40, rank)],
+            ..key("demo", 5, 1)
+        });
+        assert_eq!(alone.latent("susceptible", chance), whole[rank as usize]);
+    }
+}
+
+#[test]
+fn two_groups_and_two_variables_are_permuted_differently() {
+    let order = |group: &str, name: &str| -> Vec<_> {
+        (0..64)
+            .map(|rank| Stratum {
+                name: name.into(),
+                group: group.into(),
+                ..stratum(64, rank)
+            })
+            .map(|stratum| permuted_rank(1, &stratum))
+            .collect()
+    };
+    assert_ne!(order("a", "x"), order("b", "x"));
+    assert_ne!(order("a", "x"), order("a", "y"));
+    assert_ne!(order("ab", "x"), order("a", "bx"));
+}
+
+#[test]
+fn chances_are_read_exactly() {
+    let millionths = |text: &str| text.parse().map(Chance::millionths).ok();
+    for (text, expected) in [
+        ("0", 0),
+        ("1", 1_000_000),
+        ("0.25", 250_000),
+        ("0.000001", 1),
+        ("1.000000", 1_000_000),
+        ("0.", 0),
+    ] {
+        assert_eq!(millionths(text), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn hostile_text_is_no_chance() {
+    for text in [
+        "",
+        ".",
+        ".5",
+        "-0.1",
+        "+0.1",
+        "1.000001",
+        "2",
+        "9",
+        "10",
+        "00.5",
+        "0.0000001",
+        "1e-3",
+        "0x1",
+        "NaN",
+        "inf",
+        " 0.5",
+        "0.5 ",
+        "0,5",
+        "0.5.5",
+        "\u{663}",
+        "0.\u{665}",
+        "0.-1",
+        "0.+1",
+        "999999999999999999999999999999",
+    ] {
+        let error = text.parse::<Chance>().unwrap_err();
+        assert_eq!(error.0, text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in ".*") {
+        if let Ok(chance) = text.parse::<Chance>() {
+            prop_assert!(chance <= Chance::ALWAYS);
+        }
+    }
+
+    #[test]
+    fn every_chance_survives_printing(millionths in 0..=Chance::DENOMINATOR) {
+        let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
+        prop_assert_eq!(text.parse::<Chance>().unwrap().millionths(), millionths);
+    }
+
+    #[test]
+    fn stratified_counts_meet_expectation(
+        study_seed: u64,
+        size in 0_u32..400,
+        millionths in 0..=Chance::DENOMINATOR,
+    ) {
+        let chance = Chance::from_millionths(millionths);
+        let count = count_below(study_seed, size, chance);
+        prop_assert!(meets_expectation(count, size, chance), "{} of {}", count, size);
+    }
+
+    #[test]
+    fn below_is_in_bounds(seed: u64, bound: u64) {
+        let value = Draws::new(key("demo", 1, seed)).below("x", bound);
+        prop_assert!(value < bound || (bound == 0 && value == 0));
+    }
+
+    #[test]
+    fn never_never_happens_and_always_always_does(seed: u64) {
+        let mut draws = Draws::new(key("demo", 1, seed));
+        prop_assert!(!draws.happens("x", Chance::NEVER));
+        prop_assert!(draws.happens("x", Chance::ALWAYS));
+    }
+
+    #[test]
+    fn two_seeds_differ(a: u64, b: u64) {
+        let draw = |study, rollout| Draws::new(key("demo", study, rollout)).bits("x");
+        prop_assert_eq!(draw(a, 0) == draw(b, 0), a == b);
+        prop_assert_eq!(draw(0, a) == draw(0, b), a == b);
+    }
+
+    #[test]
+    fn neighbouring_texts_do_not_run_into_each_other(a in "[ab]{0,3}", b in "[ab]{0,3}") {
+        let draw = |entity: &str, name: &str| {
+            Draws::new(key("demo", 1, 2)).at(0, entity, EventKey::ROOT).bits(name)
+        };
+        prop_assert_eq!(draw(&a, &b) == draw("a", "ba"), (a.as_str(), b.as_str()) == ("a", "ba"));
+    }
+}
+
+/// Draws are uniform enough that a chance of one in four happens about that often.
+#[test]
+fn a_chance_happens_about_as_often_as_it_says() {
+    let quarter = Chance::from_millionths(250_000);
+    let hits = (0..20_000)
+        .filter(|&seed| Draws::new(key("demo", 1, seed)).happens("x", quarter))
+        .count();
+    assert!((4_700..5_300).contains(&hits), "{hits}");
+}
