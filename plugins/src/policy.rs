@@ -408,7 +408,7 @@ pub enum CommitVerdict {
 verdict!(CommitVerdict, Allow, { Self::Block => Block, Self::Hold => Hold });
 
 /// One thing a policy does in recovery.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecoveryAction {
     /// Removes these records.
     Scrub(Vec<RecordId>),
