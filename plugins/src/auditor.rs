@@ -3,7 +3,7 @@
 use crate::briefing::Briefing;
 use crate::ids::NodeId;
 use crate::label::LabelTable;
-use crate::trace::Prefix;
+use crate::trace::{NodeKind, Prefix};
 
 /// One observation of an auditor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,9 @@ pub trait Auditor: Send {
     fn audit(&self, prefix: Prefix<'_>, labels: &LabelTable, briefing: &Briefing) -> Vec<Finding>;
 }
 
-/// Checks the law of METRICS 1: the labelled nodes are exactly `T`, the reach of the untrusted
-/// sources over taint edges.
+/// Checks the law of METRICS 1: the labelled nodes are exactly `T`, the reach of `U` over taint
+/// edges. `U` is what nothing in the trace tainted: labelled sources, and labelled memory records
+/// carried in or put back. Any other labelled node needs a reached parent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosureAuditor;
 
@@ -45,7 +46,8 @@ impl Auditor for ClosureAuditor {
             has_taint_parent[edge.to.index()] = true;
         }
         for (node, reached) in reached.iter_mut().enumerate() {
-            *reached = labelled(node) && !has_taint_parent[node];
+            let is_origin = matches!(prefix.nodes[node].kind, NodeKind::Source | NodeKind::Memory);
+            *reached = is_origin && labelled(node) && !has_taint_parent[node];
         }
         // Edges run from older to newer nodes, so one pass in order of the newer end is a closure.
         let mut edges: Vec<_> = prefix.edges.iter().filter(|edge| edge.taint).collect();

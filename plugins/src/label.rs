@@ -329,9 +329,10 @@ impl LabelTable {
         &self.labels
     }
 
-    /// Forgets every label interned after the first `count`.
+    /// Forgets every label interned after the first `count`; [`Label::bottom`] always stays.
     pub fn truncate(&mut self, count: usize) {
-        for label in self.labels.drain(count.max(1)..) {
+        let kept = count.clamp(1, self.labels.len());
+        for label in self.labels.drain(kept..) {
             self.ids.remove(&label);
         }
     }
@@ -376,3 +377,6 @@ impl LabelTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,12 +88,16 @@ impl<'a> CallView<'a> {
             .map(|argument| &argument.value)
     }
 
-    /// The target `t(q)`: the fixed target of the tool or the text of its target argument.
+    /// The target `t(q)`: the fixed target of the tool or the text of its target argument. A list
+    /// of several targets has none: its first element must not authorise the others.
     #[must_use]
     pub fn target(&self) -> Option<&'a str> {
         match &self.tool.target {
             Target::Fixed(target) => Some(target),
-            Target::Argument(position) => self.value(*position)?.strings().next(),
+            Target::Argument(position) => {
+                let mut strings = self.value(*position)?.strings();
+                strings.next().filter(|_| strings.next().is_none())
+            }
         }
     }
 
@@ -281,14 +285,13 @@ fn permitted(
         .chain(referred)
         .all(|label| audience.within(&labels.get(label).readers));
     let says = |token: &str| {
-        argument.value.strings().any(|text| text.contains(token))
-            || argument.referent.iter().any(|referent| {
-                referent
-                    .content
-                    .fields
-                    .iter()
-                    .any(|field| field.value.contains(token))
-            })
+        let referred = argument
+            .referent
+            .iter()
+            .flat_map(|referent| &referent.content.fields)
+            .map(|field| &*field.value);
+        let mut texts = argument.value.strings().chain(referred);
+        !token.is_empty() && texts.any(|text| text.contains(token))
     };
     by_label
         && briefing
@@ -296,3 +299,6 @@ fn permitted(
             .iter()
             .all(|canary| audience.within(&canary.readers) || !says(&canary.token))
 }
+
+#[cfg(test)]
+mod tests;

@@ -125,12 +125,23 @@ impl<F> Shelf<F> {
     ) -> Result<(Parameters, u128), CreateError> {
         let (info, _) = self.find(name)?;
         let parameters = Parameters::resolve(name, &info.parameters, given)?;
-        let mut identity = format!("{}\n{name}\n{}\n", self.kind, info.version);
+        let mut identity = Vec::new();
+        push_framed(&mut identity, self.kind);
+        push_framed(&mut identity, name);
+        push_framed(&mut identity, &info.version.to_string());
         for (name, value) in parameters.iter() {
-            identity.push_str(&format!("{name}={value}\n"));
+            push_framed(&mut identity, name);
+            push_framed(&mut identity, &value.to_string());
         }
-        Ok((parameters, xxh3_128(identity.as_bytes())))
+        Ok((parameters, xxh3_128(&identity)))
     }
+}
+
+/// Appends `text` with its length, so that no text can pass for the end of one part and the
+/// beginning of the next.
+fn push_framed(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Every plugin by kind.
