@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::ids::{AgentId, CallId, ToolId};
 use crate::label::LabelId;
 use crate::tool::ToolSpec;
+use crate::trace::Subject;
 use crate::value::{Content, Field, Text, Value};
 
 /// What the model asked for.
@@ -149,6 +150,8 @@ pub trait ActionParser: Send + Sync {
 /// The content that a by-reference argument stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Referent {
+    /// Which source instance or record it was when the reference was resolved.
+    pub object: Subject,
     /// The content.
     pub content: Arc<Content>,
     /// The exact label of each field of the content.
