@@ -1,1 +1,4 @@
 //! Model backends and the action parser.
+
+pub mod emit;
+pub mod parser;
