@@ -238,6 +238,10 @@ impl Draws {
     }
 
     /// A uniform number below `bound` (0 if `bound` is 0), named `name`, at the current event.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the high half of a 128-bit product is a u64"
+    )]
     pub fn below(&mut self, name: &str, bound: u64) -> u64 {
         let wide = u128::from(self.bits(name)) * u128::from(bound);
         u64::try_from(wide >> 64).expect("the high half of a 128-bit product")
@@ -256,15 +260,15 @@ impl Draws {
             .strata
             .iter()
             .find(|stratum| &*stratum.name == name);
-        let (value, below) = match stratum {
-            Some(stratum) => (
-                stratum.fraction(self.key.study_seed),
-                stratum.falls_below(self.key.study_seed, chance),
-            ),
-            None => {
-                let value = self.value(name, WHOLE_ROLLOUT, EventKey::ROOT);
-                (value, decide(value, chance))
-            }
+        let (value, below) = if let Some(stratum) = stratum {
+            let study_seed = self.key.study_seed;
+            (
+                stratum.fraction(study_seed),
+                stratum.falls_below(study_seed, chance),
+            )
+        } else {
+            let value = self.value(name, WHOLE_ROLLOUT, EventKey::ROOT);
+            (value, decide(value, chance))
         };
         self.note(name, value);
         below

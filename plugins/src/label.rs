@@ -347,6 +347,9 @@ impl LabelTable {
     }
 
     /// The id of `label`, new if it was not seen before.
+    ///
+    /// # Panics
+    /// When there are more than `u32::MAX` labels; a trace is limited to far fewer nodes.
     pub fn intern(&mut self, label: Label) -> LabelId {
         if let Some(&id) = self.ids.get(&label) {
             return id;

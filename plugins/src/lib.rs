@@ -11,6 +11,7 @@ pub mod action;
 pub mod attacker;
 pub mod auditor;
 pub mod briefing;
+pub mod compose;
 pub mod conformance;
 pub mod draws;
 pub mod ids;

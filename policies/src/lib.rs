@@ -1,1 +1,91 @@
-//! The built-in policies (defences), one file each.
+//! The built-in policies (defences), one file each, and the rules that their verdicts name.
+//!
+//! They share one reading of the trusted configuration (`authorize`) and differ in what they make
+//! of taint. What is *the paper's* and what is *inferred* is said at each policy and each rule.
+
+use std::sync::Arc;
+
+use plugins::parameters::{ParameterSpec, Parameters};
+use plugins::policy::Policy;
+use plugins::registry::{DuplicateName, Factory, PluginInfo, Registry};
+
+pub mod intent_ledger_v2;
+pub mod none;
+pub mod rollback_v2;
+pub mod rules;
+pub mod taint_only_v1;
+pub mod tool_boundary;
+
+mod authorize;
+mod quarantine;
+mod taint;
+
+use intent_ledger_v2::IntentLedgerV2;
+use none::NoDefence;
+use rollback_v2::RollbackV2;
+use taint_only_v1::TaintOnlyV1;
+use tool_boundary::ToolBoundary;
+
+/// Registers every built-in policy.
+///
+/// # Errors
+/// When one of the names is taken.
+pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
+    for (info, factory) in built_in() {
+        registry.policies.add(info, factory)?;
+    }
+    Ok(())
+}
+
+fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
+    vec![
+        plugin(
+            "none",
+            "No defence: the positive control and the ceiling of utility.",
+            Vec::new(),
+            |_| Box::new(NoDefence),
+        ),
+        plugin(
+            "tool_boundary",
+            "Checks every high-risk call against the authorised tools and targets; no labels.",
+            ToolBoundary::parameters(),
+            |parameters| Box::new(ToolBoundary::new(parameters)),
+        ),
+        plugin(
+            "taint_only_v1",
+            "Refuses or confirms every tainted high-risk call, authorised or not.",
+            Vec::new(),
+            |_| Box::new(TaintOnlyV1),
+        ),
+        plugin(
+            "intent_ledger_v2",
+            "Allows what the trusted ledger authorises unless taint expands it or a secret leaks.",
+            IntentLedgerV2::parameters(),
+            |parameters| Box::new(IntentLedgerV2::of_parameters(parameters)),
+        ),
+        plugin(
+            "rollback_v2",
+            "intent_ledger_v2 with a checkpoint for e-mail and rollback of revoked sources.",
+            RollbackV2::parameters(),
+            |parameters| Box::new(RollbackV2::of_parameters(parameters)),
+        ),
+    ]
+}
+
+fn plugin(
+    name: &'static str,
+    summary: &'static str,
+    parameters: Vec<ParameterSpec>,
+    make: fn(&Parameters) -> Box<dyn Policy>,
+) -> (PluginInfo, Factory<Box<dyn Policy>>) {
+    let info = PluginInfo {
+        name,
+        summary,
+        version: 1,
+        parameters,
+    };
+    (info, Arc::new(move |parameters| Ok(make(parameters))))
+}
+
+#[cfg(test)]
+mod tests;

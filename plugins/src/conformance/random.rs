@@ -15,6 +15,10 @@ impl Random {
     }
 
     /// A number below `bound`; 0 if `bound` is 0.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the high half of a 64-bit product is a u32"
+    )]
     pub fn below(&mut self, bound: u32) -> u32 {
         let wide = (self.0.next_u64() >> 32) * u64::from(bound);
         u32::try_from(wide >> 32).expect("the high half of a 64-bit product")

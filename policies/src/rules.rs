@@ -1,0 +1,253 @@
+//! The rules that verdicts name: what `explain` prints, and what an agent is told.
+//!
+//! One rule means one thing under every policy: one verdict, one denial reason. A composition
+//! (`plugins::compose`) joins the ids of several rules by `+`.
+
+use plugins::compose::REWRITE_CONFLICT;
+use plugins::policy::{DEFAULT_ALLOW, DenialReason, Reason, VerdictKind};
+
+/// Where a rule comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The paper states it, in the equation, table or section named in the documentation.
+    Paper,
+    /// Inferred from the published numbers, or ours where the paper is silent.
+    Inferred,
+}
+
+/// One rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its stable identifier.
+    pub id: &'static str,
+    /// The verdict that it gives.
+    pub verdict: VerdictKind,
+    /// What the agent is told; none if the rule never denies.
+    pub denial: Option<DenialReason>,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What it says, with its source.
+    pub doc: &'static str,
+}
+
+impl Rule {
+    /// A reason that names this rule. The denial of a rule that never denies is never read.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        let denial = match self.denial {
+            Some(denial) => denial,
+            None => DenialReason::PluginFault,
+        };
+        Reason::new(self.id, denial)
+    }
+}
+
+/// The rule called `id`.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Rule> {
+    ALL.iter().copied().find(|rule| rule.id == id)
+}
+
+/// Every rule, by id.
+pub const ALL: &[&Rule] = &[
+    &ALLOW_AUTHORIZED_TARGET,
+    &ALLOW_LEDGER_MATCH,
+    &ALLOW_UNTAINTED_MATCH,
+    &LOW_TO_HIGH_PRIVILEGE_JUMP,
+    &OUTSIDE_USER_GOAL,
+    &SECRET_LEAK,
+    &TAINTED_PRIVILEGE_JUMP,
+    &TARGET_NOT_AUTHORIZED,
+    &CONFIRM_TAINTED_WRITE,
+    &NOT_DECIDED,
+    &CHECKPOINT_HOLD,
+    &QUARANTINE_TAINTED_MEMORY,
+    &CONFLICTING_REWRITES,
+    &ROLLBACK_REVOKED_SOURCE,
+];
+
+/// `tool_boundary` lets a high-risk call commit.
+pub const ALLOW_AUTHORIZED_TARGET: Rule = Rule {
+    id: "allow_authorized_target",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Paper,
+    doc: "The trusted task configuration authorises this tool on this target, and every \
+          constraint of that authorisation on arguments that name a target holds (Table 7, final \
+          send, share, invite or write). The evidence names the authorisation.",
+};
+
+/// `intent_ledger_v2` lets a high-risk call commit.
+pub const ALLOW_LEDGER_MATCH: Rule = Rule {
+    id: "allow_ledger_match",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Paper,
+    doc: "The call matches the trusted ledger exactly, leaks nothing, and no tainted field \
+          expands its authority (Eq. 10, Appendix H 6). Taint alone does not forbid it. The \
+          evidence names the ledger entry.",
+};
+
+/// `taint_only_v1` lets a high-risk call commit.
+pub const ALLOW_UNTAINTED_MATCH: Rule = Rule {
+    id: "allow_untainted_match",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Paper,
+    doc: "The call matches the trusted ledger, leaks nothing, and its proposal is not tainted \
+          (Eq. 11). The evidence names the ledger entry.",
+};
+
+/// `Expand`.
+pub const LOW_TO_HIGH_PRIVILEGE_JUMP: Rule = Rule {
+    id: "block_low_to_high_privilege_jump",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TaintedPrivilegeJump),
+    origin: Origin::Paper,
+    doc: "The call matches the ledger, but untrusted content supplies a field of authority \
+          (recipient, document, visibility, memory key, event, contact, scope) with a value that \
+          the matched entry does not name: Expand of Eq. 10, Appendix H 5. The rule id is the \
+          paper's (7.2); which calls it meets beyond Eq. 10 is inferred and set by the parameter \
+          `jump_rule`. The fields are those that expand.",
+};
+
+/// No `Match` under the ledger.
+pub const OUTSIDE_USER_GOAL: Rule = Rule {
+    id: "block_outside_user_goal",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::OutsideUserGoal),
+    origin: Origin::Paper,
+    doc: "No ledger entry authorises this action on this target with these arguments (Match of \
+          Eqs. 9 and 10, Appendix H 4 and 5). The fields say what failed: the action if no entry \
+          is about the tool, else the target, else the arguments that the nearest entry refuses.",
+};
+
+/// `Leak`.
+pub const SECRET_LEAK: Rule = Rule {
+    id: "block_secret_leak",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TargetNotAuthorized),
+    origin: Origin::Paper,
+    doc: "An argument carries a synthetic secret or a private label, and not everybody who would \
+          read it is permitted to (Leak of Eqs. 10 and 11, Table 7). The fields are the arguments \
+          that leak. That the agent is told `target_not_authorized` is inferred.",
+};
+
+/// A tainted proposal of an outbound tool under `taint_only_v1`.
+pub const TAINTED_PRIVILEGE_JUMP: Rule = Rule {
+    id: "block_tainted_privilege_jump",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TaintedPrivilegeJump),
+    origin: Origin::Paper,
+    doc: "The proposal is tainted, and taint disqualifies a high-risk call even if the ledger \
+          authorises it (Eq. 11, 5.1). That it is blocked, and not confirmed, because the tool is \
+          outbound is inferred from the confirm rate of Table 11.",
+};
+
+/// Neither tool nor target is authorised under `tool_boundary` and `taint_only_v1`.
+pub const TARGET_NOT_AUTHORIZED: Rule = Rule {
+    id: "block_target_not_authorized",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TargetNotAuthorized),
+    origin: Origin::Paper,
+    doc: "The trusted task configuration authorises no such call: no entry for the tool, or not \
+          for the target, or a constraint on an argument fails (Table 7; Match of Eq. 11). The \
+          fields say which.",
+};
+
+/// A tainted proposal of a write tool under `taint_only_v1`.
+pub const CONFIRM_TAINTED_WRITE: Rule = Rule {
+    id: "confirm_tainted_write",
+    verdict: VerdictKind::Confirm,
+    denial: Some(DenialReason::ConfirmationRequired),
+    origin: Origin::Inferred,
+    doc: "The proposal is tainted and matches the ledger, and the tool writes inside: the user is \
+          asked. Eq. 11 is binary and suppresses confirmation metadata; Table 11 prints a confirm \
+          rate of 0.1605 for this policy.",
+};
+
+/// No policy had a say.
+pub const NOT_DECIDED: Rule = Rule {
+    id: DEFAULT_ALLOW,
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Paper,
+    doc: "No rule of the policy is about this: the hook is not used, or the call is low-risk, \
+          which Eqs. 10 and 11 allow and Appendix H 3 allows and records.",
+};
+
+/// The checkpoint of `rollback_v2`.
+pub const CHECKPOINT_HOLD: Rule = Rule {
+    id: "hold_irrevocable_email",
+    verdict: VerdictKind::Hold,
+    denial: Some(DenialReason::CheckpointHold),
+    origin: Origin::Inferred,
+    doc: "An authorised, tainted call of an irrevocable e-mail tool is held once; the same call \
+          proposed again commits. The paper counts synthetic confirmation and rollback paths (5.6, \
+          Appendix H 7) and does not say where; this place gives the block rate of 0.2000 in \
+          Table 11 at the completion of intent_ledger_v2.",
+};
+
+/// Quarantine at retrieval.
+pub const QUARANTINE_TAINTED_MEMORY: Rule = Rule {
+    id: "quarantine_tainted_memory",
+    verdict: VerdictKind::Quarantine,
+    denial: Some(DenialReason::MemoryQuarantined),
+    origin: Origin::Inferred,
+    doc: "A memory record whose recorded label is tainted is quarantined when it is read. \
+          Inferred from the logged spread of the memory stage (Table 15) and from case 5 of \
+          Table 21; the equations are about proposals only. The evidence names the untrusted \
+          sources in the record.",
+};
+
+/// Two policies of a composition rewrite one call differently.
+pub const CONFLICTING_REWRITES: Rule = Rule {
+    id: REWRITE_CONFLICT,
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::PluginFault),
+    origin: Origin::Inferred,
+    doc: "The policies of a composition change the same thing in different ways, or one changes \
+          it while another would later let the unchanged call through; it is refused. Ours.",
+};
+
+/// The compensating action of `rollback_v2`.
+pub const ROLLBACK_REVOKED_SOURCE: Rule = Rule {
+    id: "rollback_revoked_source",
+    verdict: VerdictKind::Act,
+    denial: None,
+    origin: Origin::Inferred,
+    doc: "A source was revoked, a live memory record carries it, and the ledger authorises the \
+          inverse of the tool that stored the record on the same target: the call is undone. The \
+          paper marks rollback paths (5.6) and subjects rollbacks to the ledger (Appendix H 4); \
+          that conditions on arguments do not apply to the compensating action, which has none, \
+          is ours. The evidence names the source and the ledger entries.",
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_in_order_and_have_an_id_and_a_text_of_their_own() {
+        let ids: Vec<_> = ALL.iter().map(|rule| rule.id).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+        for rule in ALL {
+            assert_eq!(find(rule.id), Some(*rule));
+            assert!(
+                rule.doc.len() > 40 && !rule.doc.contains("  "),
+                "{}",
+                rule.id
+            );
+        }
+        assert_eq!(find("no_such_rule"), None);
+    }
+
+    #[test]
+    fn exactly_the_denying_rules_say_what_the_agent_is_told() {
+        use VerdictKind::{Block, Confirm, Hold, Quarantine};
+        for rule in ALL {
+            let denies = matches!(rule.verdict, Block | Confirm | Hold | Quarantine);
+            assert_eq!(rule.denial.is_some(), denies, "{}", rule.id);
+        }
+    }
+}
