@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["plugins", "worlds"]),
     ("study", &["plugins", "worlds", "engine"]),
     ("xtask", &[]),
+    ("tests/oracle", &["plugins", "worlds"]),
 ];
 
 /// The crates that compute and do nothing else.
