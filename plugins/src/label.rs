@@ -337,6 +337,20 @@ impl LabelTable {
         }
     }
 
+    /// Makes the table hold exactly `labels`, as [`LabelTable::labels`] gave them.
+    pub fn reset_to(&mut self, labels: &[Label]) {
+        let shared = self
+            .labels
+            .iter()
+            .zip(labels)
+            .take_while(|(own, wanted)| own == wanted)
+            .count();
+        self.truncate(shared);
+        for label in &labels[shared.min(labels.len())..] {
+            self.intern(label.clone());
+        }
+    }
+
     /// The label behind `id`.
     ///
     /// # Panics
