@@ -1,1 +1,5 @@
 //! Many rollouts: plan, workers, rows, metrics, paired replay.
+
+pub mod columns;
+pub mod metrics;
+pub mod ratio;

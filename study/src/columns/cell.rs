@@ -1,0 +1,295 @@
+//! Cells: the values of columns, written to and read from text.
+
+use worlds::spec::{Domain, Stage};
+
+use super::{Column, Part};
+use crate::ratio::Ratio;
+
+/// The value in one column of one row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// The question does not apply.
+    Null,
+    /// A count, an indicator or a seed.
+    Integer(u64),
+    /// The quotient of a ratio.
+    Decimal(f64),
+    /// A name or a hash.
+    Text(String),
+}
+
+impl std::fmt::Display for Cell {
+    /// As in a CSV file: null is empty, a decimal is the shortest text that reads back the same.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => Ok(()),
+            Self::Integer(number) => number.fmt(f),
+            Self::Decimal(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<&Cell> for serde_json::Value {
+    fn from(cell: &Cell) -> Self {
+        match cell {
+            Cell::Null => Self::Null,
+            Cell::Integer(number) => (*number).into(),
+            Cell::Decimal(number) => (*number).into(),
+            Cell::Text(text) => text.as_str().into(),
+        }
+    }
+}
+
+/// A cell that does not hold what its column says.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("column `{column}` holds `{found}`, expected {expected}")]
+pub struct BadCell {
+    /// The column.
+    pub column: String,
+    /// What stands there.
+    pub found: String,
+    /// What should.
+    pub expected: &'static str,
+}
+
+/// The cells of one row as text, read one quantity after the other.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    columns: &'a [Column],
+    texts: &'a [String],
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `texts`, which stand in `columns`; both have the same length.
+    #[must_use]
+    pub const fn new(columns: &'a [Column], texts: &'a [String]) -> Self {
+        Self { columns, texts }
+    }
+
+    /// The next quantity.
+    ///
+    /// # Errors
+    /// When its cells do not hold one.
+    pub fn take<Q: Quantity>(&mut self) -> Result<Q, BadCell> {
+        let width = Q::PARTS.len();
+        let (texts, rest) = self.texts.split_at(width.min(self.texts.len()));
+        let quantity = Q::read(texts).ok_or_else(|| BadCell {
+            column: self.columns[0].name().into_owned(),
+            found: texts.join(", "),
+            expected: Q::EXPECTED,
+        })?;
+        self.texts = rest;
+        self.columns = &self.columns[width..];
+        Ok(quantity)
+    }
+}
+
+/// A type that fills one or more columns.
+pub trait Quantity: Sized {
+    /// The columns it fills.
+    const PARTS: &'static [Part];
+    /// What its cells should hold, in words.
+    const EXPECTED: &'static str;
+    /// Appends one cell for each part.
+    fn write(&self, out: &mut Vec<Cell>);
+    /// Reads it back; none if the texts do not hold it.
+    fn read(texts: &[String]) -> Option<Self>;
+}
+
+/// A type that fills one cell, and never with null.
+pub trait Scalar: Sized {
+    /// What its cell should hold, in words.
+    const WORDS: &'static str;
+    /// The cell.
+    fn cell(&self) -> Cell;
+    /// Reads it back; none if the text does not hold it.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+impl<S: Scalar> Quantity for S {
+    const PARTS: &'static [Part] = &[Part::Value];
+    const EXPECTED: &'static str = S::WORDS;
+
+    fn write(&self, out: &mut Vec<Cell>) {
+        out.push(self.cell());
+    }
+
+    fn read(texts: &[String]) -> Option<Self> {
+        S::parse(texts.first()?)
+    }
+}
+
+impl<S: Scalar> Quantity for Option<S> {
+    const PARTS: &'static [Part] = &[Part::Value];
+    const EXPECTED: &'static str = S::WORDS;
+
+    fn write(&self, out: &mut Vec<Cell>) {
+        out.push(self.as_ref().map_or(Cell::Null, Scalar::cell));
+    }
+
+    fn read(texts: &[String]) -> Option<Self> {
+        let text = texts.first()?;
+        if text.is_empty() {
+            Some(None)
+        } else {
+            S::parse(text).map(Some)
+        }
+    }
+}
+
+impl Quantity for Option<Ratio> {
+    const PARTS: &'static [Part] = &[Part::Value, Part::Numerator, Part::Denominator];
+    const EXPECTED: &'static str = "a quotient with its numerator and denominator, or nothing";
+
+    fn write(&self, out: &mut Vec<Cell>) {
+        match self {
+            None => out.extend([Cell::Null, Cell::Null, Cell::Null]),
+            Some(ratio) => out.extend([
+                Cell::Decimal(ratio.quotient()),
+                Cell::Integer(ratio.numerator().into()),
+                Cell::Integer(ratio.denominator().into()),
+            ]),
+        }
+    }
+
+    /// The two integers are the ratio; a quotient that does not fit them is damage.
+    fn read(texts: &[String]) -> Option<Self> {
+        let [quotient, numerator, denominator] = texts else {
+            return None;
+        };
+        if texts.iter().all(String::is_empty) {
+            return Some(None);
+        }
+        let ratio = Ratio::of(numerator.parse().ok()?, denominator.parse().ok()?)?;
+        let written: f64 = quotient.parse().ok()?;
+        (written.to_bits() == ratio.quotient().to_bits()).then_some(Some(ratio))
+    }
+}
+
+impl Scalar for bool {
+    const WORDS: &'static str = "0 or 1";
+
+    fn cell(&self) -> Cell {
+        Cell::Integer(u64::from(*self))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl Scalar for u32 {
+    const WORDS: &'static str = "a whole number";
+
+    fn cell(&self) -> Cell {
+        Cell::Integer(u64::from(*self))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Scalar for u64 {
+    const WORDS: &'static str = "a whole number";
+
+    fn cell(&self) -> Cell {
+        Cell::Integer(*self)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl Scalar for String {
+    const WORDS: &'static str = "text";
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.clone())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned())
+    }
+}
+
+/// A 128-bit hash, written as 32 hexadecimal digits.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash(pub u128);
+
+impl std::fmt::Display for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl std::fmt::Debug for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+impl std::str::FromStr for Hash {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_canonical =
+            text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_canonical {
+            return Err(());
+        }
+        u128::from_str_radix(text, 16).map(Self).map_err(|_| ())
+    }
+}
+
+impl Scalar for Hash {
+    const WORDS: &'static str = "32 lower-case hexadecimal digits";
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.to_string())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+/// The stages by name, in table order.
+pub const STAGES: [Stage; 4] = [
+    Stage::Security,
+    Stage::MemoryRecovery,
+    Stage::ActiveTainted,
+    Stage::Clean,
+];
+
+impl Scalar for Stage {
+    const WORDS: &'static str = "security, memory_recovery, active_tainted or clean";
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.name().to_owned())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        STAGES.into_iter().find(|stage| stage.name() == text)
+    }
+}
+
+impl Scalar for Domain {
+    const WORDS: &'static str = "email, documents or calendar_crm";
+
+    fn cell(&self) -> Cell {
+        Cell::Text(self.name().to_owned())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Email, Self::Documents, Self::CalendarCrm]
+            .into_iter()
+            .find(|domain| domain.name() == text)
+    }
+}
