@@ -356,7 +356,7 @@ fn content_by_reference_leaks_by_label_and_by_token() {
             (BODY, Value::text("doc:plan"), LabelId::BOTTOM),
         ]);
         mail.world.trace.calls[call.index()].arguments[1].referent = Some(Referent {
-            object: crate::trace::Subject::Source(crate::ids::SourceId(0)),
+            object: crate::trace::Subject::Source(SourceId(0)),
             content: Arc::new(Content::single("text", text)),
             labels: [label].into_iter().collect(),
         });
