@@ -1,1 +1,23 @@
-//! One rollout, deterministic: a bevy_ecs world driven by a discrete-event agenda.
+//! One rollout, deterministic: a `bevy_ecs` world driven by a discrete-event agenda.
+//!
+//! Start at [`rollout`]. The order of a tick is in [`schedule`], what each phase does in
+//! `systems/`, the state in [`components`], and what is saved of it in [`snapshot`].
+
+pub mod agenda;
+mod clock;
+pub mod components;
+pub mod error;
+pub mod export;
+pub mod identity;
+mod recorder;
+mod referent;
+pub mod rollout;
+pub mod schedule;
+mod setup;
+pub mod snapshot;
+mod systems;
+
+pub use error::RestoreError;
+pub use rollout::{Rollout, Step};
+pub use setup::{Plugins, Setting};
+pub use snapshot::Snapshot;

@@ -1,0 +1,5 @@
+//! The trace for readers outside: JSON Lines and DOT.
+
+pub mod dot;
+pub mod jsonl;
+mod names;

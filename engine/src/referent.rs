@@ -1,0 +1,100 @@
+//! What a by-reference argument stands for.
+
+use plugins::action::Referent;
+use plugins::briefing::Channel;
+use plugins::ids::{NodeId, RecordId, SourceId};
+use plugins::tool::Passing;
+use plugins::trace::Subject;
+use plugins::value::Value;
+
+use crate::identity::Identity;
+use crate::setup::Prepared;
+use crate::systems::params::{Records, Sources, Stage};
+
+/// The object that a value names: of its strings the first that names, as `store/key`, a live
+/// unquarantined record, or else a source instance that is neither a goal nor an initial record.
+fn named_object(
+    value: &Value,
+    prepared: &Prepared,
+    records: &Records,
+    identity: &Identity,
+) -> Option<Subject> {
+    value.strings().find_map(|name| {
+        named_record(name, prepared, records, identity)
+            .map(Subject::Record)
+            .or_else(|| named_source(name, prepared).map(Subject::Source))
+    })
+}
+
+fn named_record(
+    name: &str,
+    prepared: &Prepared,
+    records: &Records,
+    identity: &Identity,
+) -> Option<RecordId> {
+    records
+        .all(identity)
+        .filter(|(record, _)| record.readable())
+        .find(|(record, _)| {
+            let store = &prepared.scenario.stores[record.store.index()].name;
+            name.strip_prefix(&**store)
+                .and_then(|rest| rest.strip_prefix('/'))
+                == Some(&*record.key)
+        })
+        .map(|(record, _)| record.record)
+}
+
+fn named_source(name: &str, prepared: &Prepared) -> Option<SourceId> {
+    let briefing = &prepared.scenario.briefing;
+    briefing.source_named(name).filter(|source| {
+        !matches!(
+            briefing.sources[source.index()].channel,
+            Channel::Goal | Channel::PersistentMemory
+        )
+    })
+}
+
+/// The content behind a by-reference value.
+pub(crate) fn resolve(
+    value: &Value,
+    passing: Passing,
+    prepared: &Prepared,
+    records: &Records,
+    identity: &Identity,
+) -> Option<Referent> {
+    if passing == Passing::Value {
+        return None;
+    }
+    let object = named_object(value, prepared, records, identity)?;
+    match object {
+        Subject::Record(record) => {
+            let (record, _) = records.read(identity, record);
+            Some(Referent {
+                object,
+                content: record.content.clone(),
+                labels: record.labels.clone(),
+            })
+        }
+        Subject::Source(source) => Some(Referent {
+            object,
+            content: prepared.scenario.sources[source.index()].content.clone(),
+            labels: prepared.field_labels[source.index()].clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// The node of an object, created now if it was not touched before.
+pub(crate) fn touch(
+    stage: &mut Stage,
+    identity: &Identity,
+    sources: &mut Sources,
+    records: &mut Records,
+    object: Subject,
+) -> Option<NodeId> {
+    match object {
+        Subject::Record(record) => Some(records.touch(stage, identity, record)),
+        Subject::Source(source) => Some(sources.touch(stage, identity, source)),
+        _ => None,
+    }
+}

@@ -1,0 +1,391 @@
+//! One rollout: start here.
+//!
+//! [`Rollout::step`] is the whole main loop: take the next event of the agenda, advance the clock,
+//! run the system of the event's phase. What the phases do is in `systems/`, one file each, and
+//! stated independently of any code in `docs/SEMANTICS.md`.
+
+use std::sync::{Arc, Mutex};
+
+use bevy_ecs::prelude::{Schedule, World};
+use plugins::draws::{Draws, EventKey};
+use plugins::label::LabelTable;
+use plugins::model::{ModelBackend, Reply};
+use plugins::policy::Policy;
+use plugins::trace::{LimitKind, Outcome, Trace};
+use worlds::spec::Scenario;
+
+use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
+use crate::clock::{Clock, Due, Halt};
+use crate::error::RestoreError;
+use crate::identity::Identity;
+use crate::recorder::Recorder;
+use crate::schedule::Dispatcher;
+use crate::setup::{Guard, Mind, Plugins, Prepared, Setting, Setup};
+use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
+use crate::systems::settle::{SettledProposals, SettledSinks};
+
+/// What one step did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// When it ran, in ticks.
+    pub tick: u64,
+    /// Its phase.
+    pub phase: Phase,
+    /// The event.
+    pub event: AgendaEvent,
+    /// How many happenings the trace had before it.
+    pub events_before: usize,
+}
+
+/// One rollout of one scenario under one policy, one model and one seed.
+///
+/// The ECS world inside is pooled: [`Rollout::restart`] begins another rollout in it.
+pub struct Rollout {
+    world: World,
+    dispatcher: Dispatcher,
+    belonging: Belonging,
+}
+
+impl Rollout {
+    /// A rollout that is about to begin.
+    #[must_use]
+    pub fn new(scenario: &Arc<Scenario>, plugins: Plugins, setting: &Setting) -> Self {
+        let prepared = Arc::new(Prepared::new(Arc::clone(scenario)));
+        let mut world = World::new();
+        world.init_resource::<Due>();
+        world.init_resource::<Clock>();
+        world.init_resource::<Agenda>();
+        world.init_resource::<Recorder>();
+        world.init_resource::<Identity>();
+        world.init_resource::<SettledProposals>();
+        world.init_resource::<SettledSinks>();
+        let belonging = insert_inputs(&mut world, &prepared, plugins, setting);
+        let dispatcher = Dispatcher::new(&mut world);
+        let mut rollout = Self {
+            world,
+            dispatcher,
+            belonging,
+        };
+        rollout.write(&Columns::initial(&prepared));
+        rollout
+    }
+
+    /// Begins another rollout in the same world.
+    pub fn restart(&mut self, scenario: &Arc<Scenario>, plugins: Plugins, setting: &Setting) {
+        let current = &self.world.resource::<Setup>().prepared;
+        let prepared = if Arc::ptr_eq(&current.scenario, scenario) {
+            Arc::clone(current)
+        } else {
+            Arc::new(Prepared::new(Arc::clone(scenario)))
+        };
+        self.belonging = insert_inputs(&mut self.world, &prepared, plugins, setting);
+        self.write(&Columns::initial(&prepared));
+    }
+
+    /// Runs the next event; none once the rollout has ended.
+    pub fn step(&mut self) -> Option<Step> {
+        let due = self.next_due()?;
+        let step = self.begin_event(due);
+        self.dispatcher.run(step.phase, &mut self.world);
+        self.finish_event();
+        Some(step)
+    }
+
+    /// Runs to the end and says how it ended.
+    pub fn run(&mut self) -> &Outcome {
+        while self.step().is_some() {}
+        self.world
+            .resource::<Clock>()
+            .outcome
+            .as_ref()
+            .expect("a rollout without a next event has ended")
+    }
+
+    /// Runs the next event through a bevy schedule instead of the dispatcher; for tests that hold
+    /// the two against each other.
+    pub fn step_with(&mut self, schedule: &mut Schedule) -> Option<Step> {
+        let due = self.next_due()?;
+        let step = self.begin_event(due);
+        schedule.run(&mut self.world);
+        self.finish_event();
+        Some(step)
+    }
+
+    /// The next event that may run. A limit that is reached here halts the agents, and an empty
+    /// agenda closes the episode.
+    fn next_due(&mut self) -> Option<Scheduled> {
+        loop {
+            let clock = self.world.resource::<Clock>();
+            if clock.outcome.is_some() {
+                return None;
+            }
+            let (episode, now, start, limited) = (
+                clock.episode,
+                clock.tick,
+                clock.episode_start,
+                clock.limited_events,
+            );
+            let Some(next) = self.world.resource_mut::<Agenda>().pop() else {
+                let event = AgendaEvent::Close(episode);
+                let key = EventKey::ROOT.child(event.role(), episode);
+                return Some(Scheduled {
+                    tick: now,
+                    actor: 0,
+                    sequence: u32::MAX,
+                    key,
+                    event,
+                });
+            };
+            let limits = self.world.resource::<Setup>().scenario().limits;
+            if next.event.survives_halt() {
+                return Some(next);
+            }
+            let reached = if limited >= limits.events {
+                LimitKind::Events
+            } else if next.tick - start > limits.ticks
+                && !matches!(next.event, AgendaEvent::Begin(_))
+            {
+                LimitKind::Ticks
+            } else {
+                self.world.resource_mut::<Clock>().limited_events += 1;
+                return Some(next);
+            };
+            self.halt(reached);
+        }
+    }
+
+    /// Advances the clock to `due` and puts it before the systems.
+    fn begin_event(&mut self, due: Scheduled) -> Step {
+        self.world
+            .resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
+                if !identity.has_spare() {
+                    identity.reserve(world);
+                }
+            });
+        let mut clock = self.world.resource_mut::<Clock>();
+        clock.tick = due.tick;
+        clock.key = due.key;
+        clock.executed_events += 1;
+        let step = Step {
+            tick: due.tick,
+            phase: due.event.phase(),
+            event: due.event.clone(),
+            events_before: self.world.resource::<Recorder>().trace.events.len(),
+        };
+        *self.world.resource_mut::<Due>() = Due {
+            event: Some(due),
+            ..Due::default()
+        };
+        step
+    }
+
+    /// Bounds the queue after an event.
+    fn finish_event(&mut self) {
+        let waiting = self.world.resource::<Agenda>().len();
+        if waiting > self.world.resource::<Setup>().scenario().limits.queue as usize {
+            self.halt(LimitKind::Queue);
+        }
+    }
+
+    fn halt(&mut self, kind: LimitKind) {
+        let mut clock = self.world.resource_mut::<Clock>();
+        if clock.halt == Halt::Running {
+            clock.halt = Halt::Limit(kind);
+            self.world.resource_mut::<Agenda>().halt();
+        }
+    }
+
+    /// The rollout as it is now.
+    #[must_use]
+    pub fn snapshot(&mut self) -> Snapshot {
+        let mut columns = Columns::capture(&self.world);
+        let policy = self.policy();
+        columns.policy_state.version = policy.version();
+        policy.save(&mut columns.policy_state.bytes);
+        let model = self.model();
+        columns.model_state.version = model.version();
+        model.save(&mut columns.model_state.bytes);
+        Snapshot {
+            belonging: self.belonging.clone(),
+            columns,
+        }
+    }
+
+    /// Goes to where `snapshot` was taken. It must come from a rollout of the same scenario,
+    /// setting, model and policy.
+    ///
+    /// # Errors
+    /// When it belongs to another rollout or a plugin refuses its state.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        self.check_belonging(&snapshot.belonging)?;
+        if snapshot.belonging.policy_hash != self.belonging.policy_hash {
+            return Err(RestoreError::Mismatch { field: "policy" });
+        }
+        let PluginState { version, bytes } = &snapshot.columns.policy_state;
+        self.policy()
+            .restore(bytes, *version)
+            .map_err(|source| RestoreError::Plugin {
+                plugin: "policy",
+                source,
+            })?;
+        self.restore_policy_free(snapshot)
+    }
+
+    /// Goes to where `snapshot` was taken, under this rollout's own policy as it is now.
+    ///
+    /// # Errors
+    /// When it belongs to another scenario, setting or model.
+    pub(crate) fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+        self.check_belonging(&snapshot.belonging)?;
+        let PluginState { version, bytes } = &snapshot.columns.model_state;
+        self.model()
+            .restore(bytes, *version)
+            .map_err(|source| RestoreError::Plugin {
+                plugin: "model",
+                source,
+            })?;
+        self.write(&snapshot.columns);
+        Ok(())
+    }
+
+    fn check_belonging(&self, other: &Belonging) -> Result<(), RestoreError> {
+        let own = &self.belonging;
+        let differs = [
+            ("scenario", own.scenario_hash != other.scenario_hash),
+            ("setting", own.setting_hash != other.setting_hash),
+            ("model", own.model_hash != other.model_hash),
+        ];
+        match differs.iter().find(|(_, differs)| *differs) {
+            Some(&(field, _)) => Err(RestoreError::Mismatch { field }),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, columns: &Columns) {
+        columns.write(&mut self.world);
+        *self.world.resource_mut::<Due>() = Due::default();
+        self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
+        self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
+    }
+
+    /// The hash of the policy-free state at the start, equal for all policies of a pair.
+    #[must_use]
+    pub fn prestate_hash(&self) -> u128 {
+        let prepared = &self.world.resource::<Setup>().prepared;
+        Snapshot {
+            belonging: self.belonging.clone(),
+            columns: Columns::initial(prepared),
+        }
+        .policy_free_hash()
+    }
+
+    pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
+        self.world
+            .resource_mut::<Guard>()
+            .into_inner()
+            .policy
+            .get_mut()
+            .expect("never locked, so never poisoned")
+    }
+
+    fn model(&mut self) -> &mut Box<dyn ModelBackend> {
+        self.world
+            .resource_mut::<Mind>()
+            .into_inner()
+            .model
+            .get_mut()
+            .expect("never locked, so never poisoned")
+    }
+
+    /// The next event of the agenda, if the rollout has not ended.
+    #[must_use]
+    pub fn next_event(&self) -> Option<&Scheduled> {
+        self.world.resource::<Agenda>().next()
+    }
+
+    /// The trace so far.
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.world.resource::<Recorder>().trace
+    }
+
+    /// The labels behind the ids in the trace.
+    #[must_use]
+    pub fn labels(&self) -> &LabelTable {
+        &self.world.resource::<Recorder>().labels
+    }
+
+    /// How the rollout ended, once it has.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.world.resource::<Clock>().outcome.as_ref()
+    }
+
+    /// Now, in ticks.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.world.resource::<Clock>().tick
+    }
+
+    /// How many events of the agenda this rollout went through, those before a restored snapshot
+    /// included.
+    #[must_use]
+    pub fn executed_events(&self) -> u64 {
+        self.world.resource::<Clock>().executed_events
+    }
+
+    /// The scenario.
+    #[must_use]
+    pub fn scenario(&self) -> &Arc<Scenario> {
+        &self.world.resource::<Setup>().prepared.scenario
+    }
+
+    /// The ECS world, to look at. Only entities that are [`crate::identity::InUse`] belong to the
+    /// rollout.
+    pub const fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+}
+
+/// Puts scenario, setting and plugins before the systems.
+fn insert_inputs(
+    world: &mut World,
+    prepared: &Arc<Prepared>,
+    plugins: Plugins,
+    setting: &Setting,
+) -> Belonging {
+    let Plugins {
+        policy,
+        policy_hash,
+        model,
+        model_hash,
+        parser,
+    } = plugins;
+    let belonging = Belonging {
+        scenario_hash: prepared.scenario.content_hash,
+        setting_hash: setting.hash(),
+        model_hash,
+        policy_hash,
+    };
+    world.insert_resource(Setup {
+        prepared: Arc::clone(prepared),
+        instrumentation: setting.instrumentation,
+        user: setting.user,
+    });
+    let hooks = policy.hooks();
+    let mut draws = Draws::new(setting.key.clone());
+    draws.recording(true);
+    world.insert_resource(Guard {
+        policy: Mutex::new(policy),
+        hooks,
+        draws,
+    });
+    let draws = Draws::new(setting.key.clone());
+    world.insert_resource(Mind {
+        model: Mutex::new(model),
+        parser,
+        draws,
+        reply: Reply::default(),
+    });
+    belonging
+}

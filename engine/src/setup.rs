@@ -1,0 +1,131 @@
+//! What is fixed for a rollout before it starts.
+
+use std::sync::{Arc, Mutex};
+
+use bevy_ecs::prelude::Resource;
+use plugins::action::ActionParser;
+use plugins::draws::{Draws, RolloutKey};
+use plugins::label::{LabelId, LabelTable};
+use plugins::model::{ModelBackend, Reply};
+use plugins::policy::{Hooks, Policy};
+use plugins::setting::{Instrumentation, User};
+use worlds::spec::Scenario;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::components::FieldLabels;
+
+/// What a study fixes for one rollout besides scenario, policy and model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Seeds, scenario identity and strata: what all draws have in common.
+    pub key: RolloutKey,
+    /// What the recorded layer logs.
+    pub instrumentation: Instrumentation,
+    /// Who answers confirmations.
+    pub user: User,
+}
+
+impl Setting {
+    /// A hash of the whole setting.
+    pub(crate) fn hash(&self) -> u128 {
+        let parts = (&self.key, self.instrumentation, self.user);
+        xxh3_128(
+            &postcard::to_stdvec(&parts).expect("a setting is plain data, which always serialises"),
+        )
+    }
+}
+
+/// The plugins of one rollout, each with its content hash as the registry gives it.
+pub struct Plugins {
+    /// The defence.
+    pub policy: Box<dyn Policy>,
+    /// Its content hash.
+    pub policy_hash: u128,
+    /// The model backend.
+    pub model: Box<dyn ModelBackend>,
+    /// Its content hash.
+    pub model_hash: u128,
+    /// The action parser.
+    pub parser: Arc<dyn ActionParser>,
+}
+
+/// The scenario with its labels interned. Made once per scenario and shared by its rollouts.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub(crate) scenario: Arc<Scenario>,
+    /// The labels of the scenario; every rollout's table begins with them.
+    pub(crate) labels: LabelTable,
+    /// The label of each source instance.
+    pub(crate) source_labels: Vec<LabelId>,
+    /// The label of each field of each source instance.
+    pub(crate) field_labels: Vec<FieldLabels>,
+    /// How many records there are before the rollout.
+    pub(crate) initial_records: usize,
+}
+
+impl Prepared {
+    pub(crate) fn new(scenario: Arc<Scenario>) -> Self {
+        let mut labels = LabelTable::new();
+        let source_labels = scenario
+            .briefing
+            .sources
+            .iter()
+            .map(|source| labels.intern(source.label.clone()))
+            .collect();
+        let field_labels = scenario
+            .sources
+            .iter()
+            .map(|source| {
+                source
+                    .labels
+                    .iter()
+                    .map(|label| labels.intern(label.clone()))
+                    .collect()
+            })
+            .collect();
+        let initial_records = scenario
+            .stores
+            .iter()
+            .map(|store| store.records.len())
+            .sum();
+        Self {
+            scenario,
+            labels,
+            source_labels,
+            field_labels,
+            initial_records,
+        }
+    }
+}
+
+/// Scenario and setting, for the systems to read.
+#[derive(Clone, Debug, Resource)]
+pub(crate) struct Setup {
+    pub(crate) prepared: Arc<Prepared>,
+    pub(crate) instrumentation: Instrumentation,
+    pub(crate) user: User,
+}
+
+impl Setup {
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.prepared.scenario
+    }
+}
+
+/// The policy and its keyed draws. The mutex is never locked: it makes a `Send` plugin fit for a
+/// resource, and systems reach it through `get_mut`.
+#[derive(Resource)]
+pub(crate) struct Guard {
+    pub(crate) policy: Mutex<Box<dyn Policy>>,
+    pub(crate) hooks: Hooks,
+    pub(crate) draws: Draws,
+}
+
+/// The model, the parser and what they reuse from call to call. The mutex is never locked, as above.
+#[derive(Resource)]
+pub(crate) struct Mind {
+    pub(crate) model: Mutex<Box<dyn ModelBackend>>,
+    pub(crate) parser: Arc<dyn ActionParser>,
+    pub(crate) draws: Draws,
+    pub(crate) reply: Reply,
+}

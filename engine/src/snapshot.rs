@@ -1,0 +1,450 @@
+//! Everything that can influence the future of a rollout, as plain columns by stable id.
+//!
+//! A rollout starts by restoring the initial columns of its scenario, so a reused world cannot
+//! differ from a fresh one.
+
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::{Component, World};
+use plugins::action::Call;
+use plugins::draws::EventKey;
+use plugins::label::{Label, LabelId};
+use plugins::trace::{Edge, Event, Node};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::agenda::{Agenda, AgendaEvent, Scheduled};
+use crate::clock::Clock;
+use crate::components::Taint;
+use crate::components::agent::{Activity, Context, Mask, Utterance};
+use crate::components::call::{Authorisation, Decision, Message, Proposal};
+use crate::components::memory::{Record, Store};
+use crate::components::place::{HeldCalls, Landed};
+use crate::error::RestoreError;
+use crate::identity::{Counts, Identity, Pool};
+use crate::recorder::Recorder;
+use crate::setup::Prepared;
+
+/// The saved state of a plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PluginState {
+    pub(crate) version: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Declares the columns once: the struct, their names, and how each goes to bytes and back.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
+        /// The columns of a snapshot.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct Columns {
+            $($(#[$doc])* pub(crate) $name: $kind,)*
+        }
+
+        impl Columns {
+            /// The names of the columns, in order.
+            pub(crate) const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Each column as bytes.
+            pub(crate) fn to_sections(&self) -> Vec<(String, Vec<u8>)> {
+                vec![$((stringify!($name).to_owned(), encode(&self.$name)),)*]
+            }
+
+            /// The columns behind `sections`, which must be exactly the known ones in order.
+            pub(crate) fn from_sections(sections: &[(String, Vec<u8>)]) -> Result<Self, RestoreError> {
+                if let Some((unknown, _)) = sections.iter().find(|(name, _)| !Self::NAMES.contains(&name.as_str())) {
+                    return Err(RestoreError::Column(unknown.clone()));
+                }
+                Ok(Self { $($name: decode(stringify!($name), sections)?,)* })
+            }
+        }
+    };
+}
+
+columns! {
+    /// Virtual time and what bounds it.
+    clock: Clock,
+    /// What is yet to happen.
+    agenda: Agenda,
+    /// The nodes of the trace so far.
+    nodes: Vec<Node>,
+    /// Its edges.
+    edges: Vec<Edge>,
+    /// Its calls.
+    calls: Vec<Call>,
+    /// Its events.
+    events: Vec<Event>,
+    /// The labels behind the label ids.
+    labels: Vec<Label>,
+    /// What each agent is doing.
+    activities: Vec<Activity>,
+    /// What each agent has seen.
+    contexts: Vec<Context>,
+    /// What each agent is about to say.
+    utterances: Vec<Utterance>,
+    /// Which tools are hidden from each agent.
+    masks: Vec<Mask>,
+    /// Each agent's latest state.
+    agent_taint: Vec<Taint>,
+    /// Each source's node.
+    source_taint: Vec<Taint>,
+    /// The held calls of each tool.
+    held_calls: Vec<HeldCalls>,
+    /// What landed in each sink.
+    landed: Vec<Landed>,
+    /// The stores.
+    stores: Vec<Store>,
+    /// The versions of memory records.
+    records: Vec<Record>,
+    /// Their nodes and labels.
+    record_taint: Vec<Taint>,
+    /// The calls on their way.
+    proposals: Vec<Proposal>,
+    /// Where authorisation stands on them.
+    authorisations: Vec<Authorisation>,
+    /// Their nodes and labels.
+    proposal_taint: Vec<Taint>,
+    /// The decisions.
+    decisions: Vec<Decision>,
+    /// The messages.
+    messages: Vec<Message>,
+    /// Their nodes and labels.
+    message_taint: Vec<Taint>,
+    /// The policy's state.
+    policy_state: PluginState,
+    /// The model's state.
+    model_state: PluginState,
+}
+
+fn encode<T: Serialize>(column: &T) -> Vec<u8> {
+    postcard::to_stdvec(column).expect("columns are plain data, which always serialises")
+}
+
+fn decode<T: for<'de> Deserialize<'de>>(
+    name: &str,
+    sections: &[(String, Vec<u8>)],
+) -> Result<T, RestoreError> {
+    let missing = || RestoreError::Column(name.to_owned());
+    let (_, bytes) = sections
+        .iter()
+        .find(|(section, _)| section == name)
+        .ok_or_else(missing)?;
+    match postcard::take_from_bytes(bytes) {
+        Ok((column, [])) => Ok(column),
+        _ => Err(missing()),
+    }
+}
+
+impl Columns {
+    /// The columns of a rollout that is about to begin.
+    pub(crate) fn initial(prepared: &Prepared) -> Self {
+        let scenario = &prepared.scenario;
+        let briefing = &scenario.briefing;
+        let begin = AgendaEvent::Begin(0);
+        let key = EventKey::ROOT.child(begin.role(), 0);
+        let mut agenda = Agenda::default();
+        agenda.push(Scheduled {
+            tick: 0,
+            actor: 0,
+            sequence: 0,
+            key,
+            event: begin,
+        });
+        let agents = briefing.agents.len();
+        let untouched = |label: LabelId| Taint {
+            node: None,
+            recorded: label,
+            exact: label,
+        };
+        let (records, record_taint) = initial_records(prepared);
+        Self {
+            clock: Clock {
+                sequence: 1,
+                ..Clock::default()
+            },
+            agenda,
+            labels: prepared.labels.labels().to_vec(),
+            activities: vec![Activity::default(); agents],
+            contexts: vec![Context::default(); agents],
+            utterances: vec![Utterance::default(); agents],
+            masks: vec![Mask::default(); agents],
+            agent_taint: vec![Taint::default(); agents],
+            source_taint: prepared
+                .source_labels
+                .iter()
+                .map(|&label| untouched(label))
+                .collect(),
+            held_calls: vec![HeldCalls::default(); briefing.tools.len()],
+            landed: vec![Landed::default(); briefing.sinks.len()],
+            stores: (0..scenario.stores.len())
+                .map(|index| Store {
+                    store: plugins::ids::StoreId::at(index),
+                    automatic_records: 0,
+                })
+                .collect(),
+            records,
+            record_taint,
+            ..Self::default()
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            agents: self.activities.len(),
+            sources: self.source_taint.len(),
+            tools: self.held_calls.len(),
+            sinks: self.landed.len(),
+            stores: self.stores.len(),
+            records: self.records.len(),
+            proposals: self.proposals.len(),
+            decisions: self.decisions.len(),
+            messages: self.messages.len(),
+        }
+    }
+
+    /// Reads the columns off a world; the plugins' states are the caller's to add.
+    pub(crate) fn capture(world: &World) -> Self {
+        let identity = world.resource::<Identity>();
+        let recorder = world.resource::<Recorder>();
+        Self {
+            clock: world.resource::<Clock>().clone(),
+            agenda: world.resource::<Agenda>().clone(),
+            nodes: recorder.trace.nodes.clone(),
+            edges: recorder.trace.edges.clone(),
+            calls: recorder.trace.calls.clone(),
+            events: recorder.trace.events.clone(),
+            labels: recorder.labels.labels().to_vec(),
+            activities: read(world, &identity.agents),
+            contexts: read(world, &identity.agents),
+            utterances: read(world, &identity.agents),
+            masks: read(world, &identity.agents),
+            agent_taint: read(world, &identity.agents),
+            source_taint: read(world, &identity.sources),
+            held_calls: read(world, &identity.tools),
+            landed: read(world, &identity.sinks),
+            stores: read(world, &identity.stores),
+            records: read(world, &identity.records),
+            record_taint: read(world, &identity.records),
+            proposals: read(world, &identity.proposals),
+            authorisations: read(world, &identity.proposals),
+            proposal_taint: read(world, &identity.proposals),
+            decisions: read(world, &identity.decisions),
+            messages: read(world, &identity.messages),
+            message_taint: read(world, &identity.messages),
+            policy_state: PluginState::default(),
+            model_state: PluginState::default(),
+        }
+    }
+
+    /// Writes the columns into a world in place. `prepared` are the labels that the table begins with.
+    pub(crate) fn write(&self, world: &mut World) {
+        world.resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
+            identity.resize(self.counts(), world);
+            write(world, &identity.agents, &self.activities);
+            write(world, &identity.agents, &self.contexts);
+            write(world, &identity.agents, &self.utterances);
+            write(world, &identity.agents, &self.masks);
+            write(world, &identity.agents, &self.agent_taint);
+            write(world, &identity.sources, &self.source_taint);
+            write(world, &identity.tools, &self.held_calls);
+            write(world, &identity.sinks, &self.landed);
+            write(world, &identity.stores, &self.stores);
+            write(world, &identity.records, &self.records);
+            write(world, &identity.records, &self.record_taint);
+            write(world, &identity.proposals, &self.proposals);
+            write(world, &identity.proposals, &self.authorisations);
+            write(world, &identity.proposals, &self.proposal_taint);
+            write(world, &identity.decisions, &self.decisions);
+            write(world, &identity.messages, &self.messages);
+            write(world, &identity.messages, &self.message_taint);
+        });
+        world.resource_mut::<Clock>().clone_from(&self.clock);
+        world.resource_mut::<Agenda>().clone_from(&self.agenda);
+        let mut recorder = world.resource_mut::<Recorder>();
+        recorder.trace.nodes.clone_from(&self.nodes);
+        recorder.trace.edges.clone_from(&self.edges);
+        recorder.trace.calls.clone_from(&self.calls);
+        recorder.trace.events.clone_from(&self.events);
+        recorder.labels.reset_to(&self.labels);
+    }
+}
+
+/// The records from before the rollout, in stable order: by store, then file order.
+fn initial_records(prepared: &Prepared) -> (Vec<Record>, Vec<Taint>) {
+    let mut records = Vec::with_capacity(prepared.initial_records);
+    let mut taints = Vec::with_capacity(prepared.initial_records);
+    for (store, spec) in prepared.scenario.stores.iter().enumerate() {
+        for initial in &spec.records {
+            let source = initial.source.index();
+            let label = prepared.source_labels[source];
+            records.push(Record {
+                record: plugins::ids::RecordId::at(records.len()),
+                store: plugins::ids::StoreId::at(store),
+                key: initial.key.clone(),
+                content: prepared.scenario.sources[source].content.clone(),
+                labels: prepared.field_labels[source].clone(),
+                live: true,
+                initial: Some(initial.source),
+                ..Record::default()
+            });
+            taints.push(Taint {
+                node: None,
+                recorded: label,
+                exact: label,
+            });
+        }
+    }
+    (records, taints)
+}
+
+fn read<T: Component + Clone>(world: &World, pool: &Pool) -> Vec<T> {
+    let component = |&entity| {
+        world
+            .get::<T>(entity)
+            .expect("every entity of a pool has its components")
+            .clone()
+    };
+    pool.in_use().iter().map(component).collect()
+}
+
+fn write<T: Component<Mutability = Mutable> + Clone>(world: &mut World, pool: &Pool, column: &[T]) {
+    for (&entity, value) in pool.in_use().iter().zip(column) {
+        world
+            .get_mut::<T>(entity)
+            .expect("every entity of a pool has its components")
+            .clone_from(value);
+    }
+}
+
+/// To which rollout a snapshot belongs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Belonging {
+    pub(crate) scenario_hash: u128,
+    /// Hash of seeds, identity, strata, instrumentation and user.
+    pub(crate) setting_hash: u128,
+    pub(crate) model_hash: u128,
+    pub(crate) policy_hash: u128,
+}
+
+/// A rollout at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    pub(crate) belonging: Belonging,
+    pub(crate) columns: Columns,
+}
+
+const MAGIC: &[u8; 8] = b"CBENSNAP";
+/// The version of the snapshot format. Another version is refused, never guessed at.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+impl Snapshot {
+    /// The names of the columns, in order.
+    #[must_use]
+    pub fn column_names() -> &'static [&'static str] {
+        Columns::NAMES
+    }
+
+    /// When it was taken, in ticks.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.columns.clock.tick
+    }
+
+    /// How many events the rollout had executed.
+    #[must_use]
+    pub fn executed_events(&self) -> u64 {
+        self.columns.clock.executed_events
+    }
+
+    /// The snapshot as bytes: magic, version, belonging, columns, checksum.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(SNAPSHOT_VERSION.to_le_bytes());
+        bytes.extend(encode(&(&self.belonging, self.columns.to_sections())));
+        let checksum = xxh3_128(&bytes);
+        bytes.extend(checksum.to_le_bytes());
+        bytes
+    }
+
+    /// The snapshot behind [`Snapshot::to_bytes`].
+    ///
+    /// # Errors
+    /// When the bytes are no snapshot, of another version, or damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
+        let rest = bytes
+            .strip_prefix(MAGIC)
+            .ok_or(RestoreError::NotASnapshot("the first eight bytes differ"))?;
+        let (version, _) = rest
+            .split_first_chunk::<4>()
+            .ok_or(RestoreError::NotASnapshot("it is too short"))?;
+        let version = u32::from_le_bytes(*version);
+        if version != SNAPSHOT_VERSION {
+            return Err(RestoreError::Version {
+                found: version,
+                expected: SNAPSHOT_VERSION,
+            });
+        }
+        let (body, checksum) = bytes
+            .split_last_chunk::<16>()
+            .ok_or(RestoreError::NotASnapshot("it is too short"))?;
+        if xxh3_128(body) != u128::from_le_bytes(*checksum) {
+            return Err(RestoreError::Damaged("its checksum differs".to_owned()));
+        }
+        let payload = body
+            .get(MAGIC.len() + 4..)
+            .ok_or(RestoreError::NotASnapshot("it is too short"))?;
+        let (belonging, sections): (Belonging, Vec<(String, Vec<u8>)>) =
+            postcard::from_bytes(payload)
+                .map_err(|error| RestoreError::Damaged(error.to_string()))?;
+        Ok(Self {
+            belonging,
+            columns: Columns::from_sections(&sections)?,
+        })
+    }
+
+    /// The same snapshot with one column as it was in `other`: lets a test show that every column
+    /// matters.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    pub fn with_column_of(&self, name: &str, other: &Self) -> Result<Self, RestoreError> {
+        let mut sections = self.columns.to_sections();
+        let replacement = other
+            .columns
+            .to_sections()
+            .into_iter()
+            .find(|(section, _)| section == name);
+        let replacement = replacement.ok_or_else(|| RestoreError::Column(name.to_owned()))?;
+        for section in &mut sections {
+            if section.0 == name {
+                *section = replacement.clone();
+            }
+        }
+        Ok(Self {
+            belonging: self.belonging.clone(),
+            columns: Columns::from_sections(&sections)?,
+        })
+    }
+
+    /// The hash of the policy-free state: of everything but the policy and its state. Equal for all
+    /// policies of a pair at the start of a rollout.
+    #[must_use]
+    pub fn policy_free_hash(&self) -> u128 {
+        let Belonging {
+            scenario_hash,
+            setting_hash,
+            model_hash,
+            policy_hash: _,
+        } = self.belonging;
+        let columns = Columns {
+            policy_state: PluginState::default(),
+            ..self.columns.clone()
+        };
+        xxh3_128(&encode(&(
+            scenario_hash,
+            setting_hash,
+            model_hash,
+            columns.to_sections(),
+        )))
+    }
+}

@@ -1,0 +1,231 @@
+//! Authorize: the policy rules on proposals.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::{Query, ResMut};
+use plugins::action::Argument;
+use plugins::ids::{AgentId, CallId};
+use plugins::ledger::{CallView, matches};
+use plugins::policy::{DenialReason, Hook, Proposal as Proposed, ProposalVerdict, Ruling, Verdict};
+use plugins::trace::{Happening, NodeDetail, Subject};
+use plugins::value::{Content, Value};
+
+use super::hooks::{Ruled, ask, ask_user, rule};
+use super::params::{Decisions, Proposals, Records, Stage};
+use crate::agenda::{AgendaEvent, Phase};
+use crate::clock::Halt;
+use crate::components::call::Returned;
+use crate::components::place::HeldCalls;
+use crate::identity::Identity;
+use crate::referent;
+use crate::setup::Guard;
+
+/// Runs the due event if it is an authorisation.
+pub(crate) fn authorize(
+    mut stage: Stage,
+    mut guard: ResMut<Guard>,
+    mut identity: ResMut<Identity>,
+    mut proposals: Proposals,
+    records: Records,
+    mut decisions: Decisions,
+    mut held: Query<&mut HeldCalls>,
+) {
+    let Some(AgendaEvent::Authorize(call)) = stage.take(Phase::Authorize) else {
+        return;
+    };
+    let ruling = ask_proposal(&mut stage, &mut guard, &identity, &proposals, call);
+    let (proposal, ..) = proposals.read(&identity, call);
+    let (agent, tool) = (proposal.agent, proposal.tool);
+    let spec_reads = stage.scenario().briefing.tools[tool.index()]
+        .operation
+        .is_read();
+    if spec_reads && ruling.verdict == ProposalVerdict::Allow {
+        stage.schedule(agent, 0, AgendaEvent::Commit(call));
+        return;
+    }
+    let proposal_node = proposals.node(&mut stage, &identity, call);
+    let subject = Subject::Call(call);
+    let node = stage.decision(subject, Some(agent), NodeDetail::Plain, &[proposal_node]);
+    let (verdict, denial) = (ruling.verdict.kind(), ruling.reason.denial);
+    let ruled = Ruled {
+        hook: Hook::Proposal,
+        subject,
+        verdict,
+        reason: ruling.reason,
+        node: Some(node),
+    };
+    rule(
+        &mut stage,
+        &mut identity,
+        &mut decisions,
+        Some(agent),
+        ruled,
+    );
+    match ruling.verdict {
+        ProposalVerdict::Allow => stage.schedule(agent, 0, AgendaEvent::Commit(call)),
+        ProposalVerdict::Block => deny(&mut stage, agent, call, denial),
+        ProposalVerdict::Confirm => {
+            let authorized = is_authorized(&stage, &identity, &proposals, call);
+            if ask_user(&mut stage, &mut guard, Some(agent), subject, authorized) {
+                stage.schedule(agent, 0, AgendaEvent::Commit(call));
+            } else {
+                deny(&mut stage, agent, call, denial);
+            }
+        }
+        ProposalVerdict::Hold => {
+            if hold(&mut stage, &identity, &proposals, &mut held, call) {
+                deny(&mut stage, agent, call, denial);
+            } else {
+                stage.schedule(agent, 0, AgendaEvent::Commit(call));
+            }
+        }
+        ProposalVerdict::Rewrite(values) => {
+            rewrite(
+                &mut stage,
+                &identity,
+                &mut proposals,
+                &records,
+                call,
+                values,
+            );
+            stage.schedule(agent, 0, AgendaEvent::Commit(call));
+        }
+        ProposalVerdict::Simulate(content) => {
+            simulate(&mut stage, &identity, &mut proposals, call, content)
+        }
+        ProposalVerdict::Abort => stage.halt(Halt::Aborted),
+    }
+}
+
+fn ask_proposal(
+    stage: &mut Stage,
+    guard: &mut ResMut<Guard>,
+    identity: &Identity,
+    proposals: &Proposals,
+    call: CallId,
+) -> Ruling<ProposalVerdict> {
+    let (proposal, taint, _) = proposals.read(identity, call);
+    ask(
+        stage,
+        guard,
+        Hook::Proposal,
+        Some(proposal.agent),
+        |policy, view, stage| {
+            let under_decision = Proposed {
+                call: &view.prefix.calls[call.index()],
+                tool: &stage.setup.prepared.scenario.briefing.tools[proposal.tool.index()],
+                arguments: &proposal.arguments,
+                node: taint.node,
+            };
+            policy.on_proposal(view, under_decision)
+        },
+    )
+}
+
+/// Whether the true ledger authorises the call as it would commit.
+pub(crate) fn is_authorized(
+    stage: &Stage,
+    identity: &Identity,
+    proposals: &Proposals,
+    call: CallId,
+) -> bool {
+    let (proposal, ..) = proposals.read(identity, call);
+    let briefing = &stage.scenario().briefing;
+    let view = CallView {
+        tool: &briefing.tools[proposal.tool.index()],
+        arguments: &proposal.arguments,
+    };
+    matches(view, &briefing.ledger).is_some()
+}
+
+/// A call is denied; the agent learns it one tick later.
+pub(crate) fn deny(stage: &mut Stage, agent: AgentId, call: CallId, reason: DenialReason) {
+    stage.happen(Some(agent), Happening::Denied { call, reason });
+    stage.schedule(agent, 1, AgendaEvent::Denial(call, reason));
+}
+
+/// Holds a call unless the same tool was held with the same argument values before; whether it is
+/// held now.
+pub(crate) fn hold(
+    stage: &mut Stage,
+    identity: &Identity,
+    proposals: &Proposals,
+    held: &mut Query<&mut HeldCalls>,
+    call: CallId,
+) -> bool {
+    let (proposal, ..) = proposals.read(identity, call);
+    let values: Vec<(u16, Value)> = proposal
+        .arguments
+        .iter()
+        .map(|argument| (argument.position, argument.value.clone()))
+        .collect();
+    let entity = identity.tools.entity(proposal.tool.index());
+    let mut held = held
+        .get_mut(entity)
+        .expect("every tool of the scenario has its entity");
+    if held.0.contains(&values) {
+        stage.happen(Some(proposal.agent), Happening::HoldReleased { call });
+        return false;
+    }
+    held.0.push(values);
+    true
+}
+
+/// Replaces argument values. New arguments are labelled with the join of all of them.
+fn rewrite(
+    stage: &mut Stage,
+    identity: &Identity,
+    proposals: &mut Proposals,
+    records: &Records,
+    call: CallId,
+    values: Vec<(u16, Value)>,
+) {
+    let prepared = Arc::clone(&stage.setup.prepared);
+    let (mut proposal, _) = proposals.get(identity, call);
+    let spec = &prepared.scenario.briefing.tools[proposal.tool.index()];
+    let joined = stage
+        .recorder
+        .join_all(proposal.arguments.iter().map(|argument| argument.label));
+    for (position, value) in values {
+        if usize::from(position) >= spec.arguments.len() {
+            continue;
+        }
+        match proposal
+            .arguments
+            .iter_mut()
+            .find(|argument| argument.position == position)
+        {
+            Some(argument) => argument.value = value,
+            None => proposal.arguments.push(Argument {
+                position,
+                value,
+                label: joined,
+                referent: None,
+            }),
+        }
+    }
+    proposal.arguments.sort_by_key(|argument| argument.position);
+    for argument in &mut proposal.arguments {
+        let passing = spec.arguments[usize::from(argument.position)].passing;
+        argument.referent =
+            referent::resolve(&argument.value, passing, &prepared, records, identity);
+    }
+    let (agent, arguments) = (proposal.agent, proposal.arguments.clone());
+    stage.happen(Some(agent), Happening::Rewritten { call, arguments });
+}
+
+/// Nothing is executed; the simulated result is on its way.
+fn simulate(
+    stage: &mut Stage,
+    identity: &Identity,
+    proposals: &mut Proposals,
+    call: CallId,
+    content: Content,
+) {
+    let (mut proposal, _) = proposals.get(identity, call);
+    proposal.returned = Some(Returned::Simulated(Arc::new(content)));
+    let latency = stage.scenario().briefing.tools[proposal.tool.index()]
+        .latency_ticks
+        .max(1);
+    stage.schedule(proposal.agent, latency, AgendaEvent::Result(call));
+}

@@ -1,0 +1,260 @@
+//! Decide: models are called.
+
+use bevy_ecs::prelude::ResMut;
+use plugins::ids::{AgentId, ToolId};
+use plugins::label::{Flags, Label, LabelId};
+use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
+use plugins::policy::{Hook, PromptEdit, PromptVerdict, VerdictKind};
+use plugins::trace::{LimitKind, Outcome, Subject};
+
+use super::hooks::{Ruled, ask, rule};
+use super::params::{Agents, Decisions, Stage};
+use crate::agenda::{AgendaEvent, Phase};
+use crate::components::FieldLabels;
+use crate::components::agent::{Context, Mask, Utterance};
+use crate::identity::Identity;
+use crate::setup::{Guard, Mind};
+
+/// Runs the due event if it is a decision.
+pub(crate) fn decide(
+    mut stage: Stage,
+    mut guard: ResMut<Guard>,
+    mut mind: ResMut<Mind>,
+    mut identity: ResMut<Identity>,
+    mut agents: Agents,
+    mut decisions: Decisions,
+) {
+    let Some(AgendaEvent::Decide(agent)) = stage.take(Phase::Decide) else {
+        return;
+    };
+    {
+        let turn_limit = stage.scenario().limits.turns;
+        let (mut activity, ..) = agents.get(&identity, agent);
+        activity.pending = false;
+        if activity.turns >= turn_limit {
+            stage.limit(LimitKind::Turns);
+            return;
+        }
+        activity.turns += 1;
+    }
+    let edit = ask_prompt(
+        &mut stage,
+        &mut guard,
+        &mut identity,
+        &mut agents,
+        &mut decisions,
+        agent,
+    );
+    let (_, context, mut utterance, mask, taint) = agents.get(&identity, agent);
+    utterance.origin = taint.node;
+    match complete(&stage, &mut mind, agent, &context, &mask, edit.as_ref()) {
+        Err(failure) => {
+            let outcome = Outcome::Errored(failure.0.into());
+            stage.end(outcome);
+            return;
+        }
+        Ok(visible) => {
+            label_reply(
+                &mut stage,
+                &mind.reply,
+                &context,
+                visible.as_deref(),
+                &mut utterance,
+            );
+        }
+    }
+    utterance.masked = edit.map(|edit| edit.mask).unwrap_or_default();
+    utterance.tag = mind.reply.tag;
+    std::mem::swap(&mut utterance.text, &mut mind.reply.text);
+    if utterance.text.len() > stage.scenario().limits.text_bytes as usize {
+        stage.limit(LimitKind::Text);
+        return;
+    }
+    stage.schedule(
+        agent,
+        mind.reply.latency_ticks.max(1),
+        AgendaEvent::Parse(agent),
+    );
+}
+
+/// Asks `on_prompt`; the edit, if there is one.
+fn ask_prompt(
+    stage: &mut Stage,
+    guard: &mut ResMut<Guard>,
+    identity: &mut Identity,
+    agents: &mut Agents,
+    decisions: &mut Decisions,
+    agent: AgentId,
+) -> Option<PromptEdit> {
+    let (_, context, ..) = agents.get(identity, agent);
+    let ruling = ask(
+        stage,
+        guard,
+        Hook::Prompt,
+        Some(agent),
+        |policy, view, _| policy.on_prompt(view, agent, &context.segments),
+    );
+    let PromptVerdict::Edit(edit) = ruling.verdict else {
+        return None;
+    };
+    let ruled = Ruled {
+        hook: Hook::Prompt,
+        subject: Subject::Agent(agent),
+        verdict: VerdictKind::Edit,
+        reason: ruling.reason,
+        node: None,
+    };
+    rule(stage, identity, decisions, Some(agent), ruled);
+    Some(edit)
+}
+
+/// Calls the model into `mind.reply`. Returns the positions of the visible segments if the prompt
+/// was edited, none if all are visible.
+fn complete(
+    stage: &Stage,
+    mind: &mut Mind,
+    agent: AgentId,
+    context: &Context,
+    mask: &Mask,
+    edit: Option<&PromptEdit>,
+) -> Result<Option<Vec<usize>>, plugins::model::ModelFailure> {
+    let scenario = stage.scenario();
+    let briefing = &scenario.briefing;
+    let known = &briefing.agents[agent.index()].tools;
+    let mut shown_tools = Vec::new();
+    let tools: &[ToolId] = if mask.0.is_empty() && edit.is_none_or(|edit| edit.mask.is_empty()) {
+        known
+    } else {
+        let hidden = |tool: &ToolId| {
+            mask.0.contains(tool) || edit.is_some_and(|edit| edit.mask.contains(tool))
+        };
+        shown_tools.extend(known.iter().copied().filter(|tool| !hidden(tool)));
+        &shown_tools
+    };
+    let visible = edit.map(|edit| visible_segments(context.segments.len(), edit));
+    let edited: Option<Vec<Segment>> = edit.zip(visible.as_ref()).map(|(edit, visible)| {
+        let marked = |index: usize| edit.mark.iter().any(|&mark| mark as usize == index);
+        let shown = |&index: &usize| Segment {
+            marked: marked(index),
+            ..context.segments[index].clone()
+        };
+        visible.iter().map(shown).collect()
+    });
+    let turn = Turn {
+        agent,
+        episode: stage.clock.episode,
+        briefing,
+        tools,
+        context: edited.as_deref().unwrap_or(&context.segments),
+        guidance: edit
+            .and_then(|edit| edit.guidance)
+            .unwrap_or(Guidance::None),
+        schema_mode: edit
+            .and_then(|edit| edit.schema_mode)
+            .unwrap_or(SchemaMode::Plain),
+    };
+    mind.reply.clear();
+    mind.draws.at(
+        stage.clock.episode,
+        &briefing.agents[agent.index()].name,
+        stage.clock.key,
+    );
+    let model = mind
+        .model
+        .get_mut()
+        .expect("never locked, so never poisoned");
+    let result = model.complete(turn, &mut mind.draws, &mut mind.reply);
+    mind.draws.take_record().for_each(drop);
+    result.map(|()| visible)
+}
+
+/// The positions of the segments that an edit leaves in.
+fn visible_segments(count: usize, edit: &PromptEdit) -> Vec<usize> {
+    (0..count)
+        .filter(|&index| !edit.drop.iter().any(|&dropped| dropped as usize == index))
+        .collect()
+}
+
+/// Turns what the backend says of its reply into labels, with the context of this moment.
+fn label_reply(
+    stage: &mut Stage,
+    reply: &Reply,
+    context: &Context,
+    visible: Option<&[usize]>,
+    utterance: &mut Utterance,
+) {
+    let seen = Seen { context, visible };
+    let everything = seen.everything(stage);
+    let choice = match &reply.choice {
+        None => everything,
+        Some(inputs) => seen.join(stage, inputs, everything),
+    };
+    let choice_label = stage.labels().get(choice);
+    let control = Label {
+        control: choice_label.sources.union(&choice_label.control),
+        ..Label::bottom()
+    };
+    let control = stage.recorder.labels.intern(control);
+    let derived = |stage: &mut Stage, joined: LabelId| {
+        let from_model = stage.recorder.labels.flagged(joined, Flags::VIA_MODEL);
+        stage.recorder.labels.join(from_model, control)
+    };
+    utterance.fields.clear();
+    for derivation in &reply.derivations {
+        let joined = seen.join(stage, &derivation.inputs, everything);
+        let label = derived(stage, joined);
+        utterance.fields.push((derivation.field.clone(), label));
+    }
+    utterance.other_fields = derived(stage, everything);
+    utterance.choice = choice;
+}
+
+/// The labels of the segments that the model saw.
+struct Seen<'a> {
+    context: &'a Context,
+    visible: Option<&'a [usize]>,
+}
+
+impl Seen<'_> {
+    fn segment(&self, position: u32) -> Option<&FieldLabels> {
+        let position = position as usize;
+        let index = match self.visible {
+            None => position,
+            Some(visible) => *visible.get(position)?,
+        };
+        self.context.labels.get(index)
+    }
+
+    fn everything(&self, stage: &mut Stage) -> LabelId {
+        let count = self
+            .visible
+            .map_or(self.context.labels.len(), <[usize]>::len);
+        let mut joined = LabelId::BOTTOM;
+        for position in 0..count {
+            let position = u32::try_from(position).expect("contexts are far shorter");
+            if let Some(labels) = self.segment(position) {
+                for &label in labels {
+                    joined = stage.recorder.labels.join(joined, label);
+                }
+            }
+        }
+        joined
+    }
+
+    /// The join of `inputs`; one that points nowhere stands for everything.
+    fn join(&self, stage: &mut Stage, inputs: &[Input], everything: LabelId) -> LabelId {
+        let mut joined = LabelId::BOTTOM;
+        for input in inputs {
+            let label = match (self.segment(input.segment), input.field) {
+                (None, _) => everything,
+                (Some(labels), None) => stage.recorder.join_all(labels.iter().copied()),
+                (Some(labels), Some(field)) => labels
+                    .get(usize::from(field))
+                    .copied()
+                    .unwrap_or(everything),
+            };
+            joined = stage.recorder.labels.join(joined, label);
+        }
+        joined
+    }
+}

@@ -1,0 +1,534 @@
+//! What several systems reach for: time and trace (`Stage`), and the entities of each kind by
+//! stable id.
+
+use bevy_ecs::prelude::{Mut, Query, Res, ResMut, With, Without};
+use bevy_ecs::system::SystemParam;
+use plugins::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
+use plugins::label::{LabelId, LabelTable};
+use plugins::trace::{EdgeKind, Happening, LimitKind, NodeDetail, NodeKind, Outcome, Subject};
+use worlds::spec::Scenario;
+
+use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
+use crate::clock::{Clock, Due, Halt};
+use crate::components::Taint;
+use crate::components::agent::{Activity, Agent, Context, Doing, Mask, Utterance};
+use crate::components::call::{Authorisation, Decision, Message, Proposal};
+use crate::components::memory::{Record, Store};
+use crate::components::place::Source;
+use crate::identity::{Identity, InUse};
+use crate::recorder::{NewNode, Recorder};
+use crate::setup::Setup;
+
+/// Time, agenda and trace: what every phase needs.
+#[derive(SystemParam)]
+pub(crate) struct Stage<'w> {
+    pub(crate) due: ResMut<'w, Due>,
+    pub(crate) clock: ResMut<'w, Clock>,
+    pub(crate) agenda: ResMut<'w, Agenda>,
+    pub(crate) recorder: ResMut<'w, Recorder>,
+    pub(crate) setup: Res<'w, Setup>,
+}
+
+impl Stage<'_> {
+    /// Takes the running event if it belongs to `phase`.
+    pub(crate) fn take(&mut self, phase: Phase) -> Option<AgendaEvent> {
+        self.due
+            .event
+            .take_if(|scheduled| scheduled.event.phase() == phase)
+            .map(|scheduled| scheduled.event)
+    }
+
+    pub(crate) fn scenario(&self) -> &Scenario {
+        self.setup.scenario()
+    }
+
+    pub(crate) fn labels(&self) -> &LabelTable {
+        &self.recorder.labels
+    }
+
+    /// Whether an untrusted source is among the sources of `label`.
+    pub(crate) fn tainted(&self, label: LabelId) -> bool {
+        label != LabelId::BOTTOM
+            && self
+                .labels()
+                .get(label)
+                .carries(&self.scenario().briefing.untrusted)
+    }
+
+    /// Schedules `event` of the system `after` ticks from now.
+    pub(crate) fn schedule_system(&mut self, after: u64, event: AgendaEvent) {
+        self.schedule_for(0, after, event);
+    }
+
+    /// Schedules `event` of `agent` `after` ticks from now.
+    pub(crate) fn schedule(&mut self, agent: AgentId, after: u64, event: AgendaEvent) {
+        self.schedule_for(agent.0 + 1, after, event);
+    }
+
+    fn schedule_for(&mut self, actor: u32, after: u64, event: AgendaEvent) {
+        if self.clock.halt != Halt::Running && !event.survives_halt() {
+            return;
+        }
+        let role = event.role();
+        let ordinal = &mut self.due.children[usize::from(role)];
+        let key = self.clock.key.child(role, *ordinal);
+        *ordinal += 1;
+        let tick = self.clock.tick.saturating_add(after);
+        let sequence = self.clock.sequence;
+        self.clock.sequence += 1;
+        self.agenda.push(Scheduled {
+            tick,
+            actor,
+            sequence,
+            key,
+            event,
+        });
+    }
+
+    /// Stops the agents. The first reason counts.
+    pub(crate) fn halt(&mut self, halt: Halt) {
+        if self.clock.halt == Halt::Running {
+            self.clock.halt = halt;
+            self.agenda.halt();
+        }
+    }
+
+    /// Stops the agents because of a limit.
+    pub(crate) fn limit(&mut self, kind: LimitKind) {
+        self.halt(Halt::Limit(kind));
+    }
+
+    /// Ends the rollout at once.
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        self.agenda.clear();
+        self.clock.outcome = Some(outcome.clone());
+        self.happen(None, Happening::Ended { outcome });
+    }
+
+    /// Records that something happened.
+    pub(crate) fn happen(&mut self, agent: Option<AgentId>, what: Happening) {
+        self.recorder
+            .event(self.clock.tick, self.clock.episode, agent, what);
+    }
+
+    /// Creates a node.
+    pub(crate) fn node(&mut self, new: NewNode) -> NodeId {
+        self.recorder.node(new, self.clock.tick, self.clock.episode)
+    }
+
+    /// Creates a decision node about `subject` with an audit edge from each of `origins`, and, for a
+    /// quarantine, the audit record under it.
+    pub(crate) fn decision(
+        &mut self,
+        subject: Subject,
+        agent: Option<AgentId>,
+        detail: NodeDetail,
+        origins: &[NodeId],
+    ) -> NodeId {
+        let node = self.node(NewNode {
+            agent,
+            ..NewNode::new(NodeKind::Decision, subject).detail(detail)
+        });
+        for &origin in origins {
+            self.recorder.edge(origin, node, EdgeKind::Audit, false);
+        }
+        if detail == NodeDetail::Quarantine {
+            let audit = self.node(NewNode {
+                agent,
+                ..NewNode::new(NodeKind::Decision, subject).detail(NodeDetail::Audit)
+            });
+            self.recorder.edge(node, audit, EdgeKind::Audit, false);
+        }
+        node
+    }
+}
+
+/// The agents.
+#[derive(SystemParam)]
+pub(crate) struct Agents<'w, 's> {
+    query: Query<
+        'w,
+        's,
+        (
+            &'static mut Activity,
+            &'static mut Context,
+            &'static mut Utterance,
+            &'static mut Mask,
+            &'static mut Taint,
+        ),
+        With<Agent>,
+    >,
+}
+
+/// One agent's components.
+pub(crate) type AgentParts<'a> = (
+    Mut<'a, Activity>,
+    Mut<'a, Context>,
+    Mut<'a, Utterance>,
+    Mut<'a, Mask>,
+    Mut<'a, Taint>,
+);
+
+impl Agents<'_, '_> {
+    pub(crate) fn get(&mut self, identity: &Identity, agent: AgentId) -> AgentParts<'_> {
+        let entity = identity.agents.entity(agent.index());
+        self.query
+            .get_mut(entity)
+            .expect("every agent of the scenario has its entity")
+    }
+
+    /// Creates the agent's next state: after its previous one, and after `origin`, over which
+    /// `flowing` flows.
+    pub(crate) fn enter_context(
+        &mut self,
+        stage: &mut Stage,
+        identity: &Identity,
+        agent: AgentId,
+        origin: NodeId,
+        edge: Inbound,
+    ) -> NodeId {
+        let (.., mut taint) = self.get(identity, agent);
+        let exact = stage.recorder.labels.join(taint.exact, edge.exact);
+        let state = stage.node(
+            NewNode::new(NodeKind::AgentState, Subject::Agent(agent))
+                .agent(agent)
+                .exact(exact),
+        );
+        if let Some(previous) = taint.node {
+            stage.recorder.edge(previous, state, EdgeKind::Data, true);
+        }
+        stage
+            .recorder
+            .edge_carrying(origin, state, edge.kind, edge.taint, edge.recorded);
+        *taint = stage.recorder.taint(state);
+        state
+    }
+
+    /// Something reached the agent: an idle one decides now, a busy one later.
+    pub(crate) fn wake(&mut self, stage: &mut Stage, identity: &Identity, agent: AgentId) {
+        let (mut activity, ..) = self.get(identity, agent);
+        match activity.doing {
+            Doing::Idle => {
+                activity.doing = Doing::Busy;
+                stage.schedule(agent, 0, AgendaEvent::Decide(agent));
+            }
+            Doing::Busy => activity.pending = true,
+            Doing::Ended => {}
+        }
+    }
+}
+
+/// How something enters a context.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inbound {
+    pub(crate) kind: EdgeKind,
+    pub(crate) taint: bool,
+    pub(crate) recorded: LabelId,
+    pub(crate) exact: LabelId,
+}
+
+/// The records and stores.
+#[derive(SystemParam)]
+pub(crate) struct Records<'w, 's> {
+    records: Query<
+        'w,
+        's,
+        (&'static mut Record, &'static mut Taint, &'static mut InUse),
+        Without<Agent>,
+    >,
+    stores: Query<'w, 's, &'static mut Store>,
+}
+
+impl Records<'_, '_> {
+    pub(crate) fn get(
+        &mut self,
+        identity: &Identity,
+        record: RecordId,
+    ) -> (Mut<'_, Record>, Mut<'_, Taint>) {
+        let entity = identity.records.entity(record.index());
+        let (record, taint, _) = self
+            .records
+            .get_mut(entity)
+            .expect("a record id has its entity");
+        (record, taint)
+    }
+
+    pub(crate) fn read(&self, identity: &Identity, record: RecordId) -> (&Record, &Taint) {
+        let entity = identity.records.entity(record.index());
+        let (record, taint, _) = self
+            .records
+            .get(entity)
+            .expect("a record id has its entity");
+        (record, taint)
+    }
+
+    /// Every record of the rollout, tombstones included, in stable order.
+    pub(crate) fn all<'a>(
+        &'a self,
+        identity: &'a Identity,
+    ) -> impl Iterator<Item = (&'a Record, &'a Taint)> {
+        (0..identity.records.used()).map(|index| self.read(identity, RecordId::at(index)))
+    }
+
+    /// The live record of `key`.
+    pub(crate) fn live(&self, identity: &Identity, store: StoreId, key: &str) -> Option<RecordId> {
+        self.all(identity)
+            .find(|(record, _)| record.live && record.store == store && &*record.key == key)
+            .map(|(record, _)| record.record)
+    }
+
+    /// The next automatic key of a store.
+    pub(crate) fn automatic_key(
+        &mut self,
+        stage: &Stage,
+        identity: &Identity,
+        store: StoreId,
+        agent: AgentId,
+    ) -> String {
+        let entity = identity.stores.entity(store.index());
+        let mut state = self
+            .stores
+            .get_mut(entity)
+            .expect("every store of the scenario has its entity");
+        state.automatic_records += 1;
+        format!(
+            "{}/{}",
+            stage.scenario().briefing.agents[agent.index()].name,
+            state.automatic_records
+        )
+    }
+
+    /// The node of a record, created now if it was not touched before: only initial records are
+    /// untouched.
+    pub(crate) fn touch(
+        &mut self,
+        stage: &mut Stage,
+        identity: &Identity,
+        record: RecordId,
+    ) -> NodeId {
+        let (_, mut taint) = self.get(identity, record);
+        if let Some(node) = taint.node {
+            return node;
+        }
+        let new = NewNode::new(NodeKind::Memory, Subject::Record(record)).exact(taint.exact);
+        let node = stage
+            .recorder
+            .root(new, stage.clock.tick, stage.clock.episode);
+        *taint = stage.recorder.taint(node);
+        node
+    }
+
+    /// The record id that the next stored record will have.
+    pub(crate) fn next_id(identity: &Identity) -> RecordId {
+        RecordId::at(identity.records.used())
+    }
+
+    /// Stores a record whose node exists, and records that it happened.
+    pub(crate) fn store(
+        &mut self,
+        stage: &mut Stage,
+        identity: &mut Identity,
+        agent: Option<AgentId>,
+        new: Record,
+        node: NodeId,
+    ) -> RecordId {
+        let (index, entity) = identity.records.take();
+        let (mut record, mut taint, mut in_use) =
+            self.records.get_mut(entity).expect("a pooled record");
+        let id = RecordId::at(index);
+        stage.happen(
+            agent,
+            Happening::Stored {
+                record: id,
+                store: new.store,
+                key: new.key.clone(),
+                content: new.content.clone(),
+                node,
+                quarantined: new.quarantined,
+            },
+        );
+        *record = Record {
+            record: id,
+            live: true,
+            episode: stage.clock.episode,
+            ..new
+        };
+        *taint = stage.recorder.taint(node);
+        in_use.0 = true;
+        id
+    }
+
+    /// Makes a record a tombstone, and records that it happened.
+    pub(crate) fn remove(
+        &mut self,
+        stage: &mut Stage,
+        identity: &Identity,
+        agent: Option<AgentId>,
+        record: RecordId,
+        step: Option<u32>,
+    ) {
+        let (mut state, _) = self.get(identity, record);
+        state.live = false;
+        stage.happen(agent, Happening::Removed { record, step });
+    }
+}
+
+/// The source instances.
+#[derive(SystemParam)]
+pub(crate) struct Sources<'w, 's> {
+    query: Query<'w, 's, &'static mut Taint, (With<Source>, Without<Agent>, Without<Record>)>,
+}
+
+impl Sources<'_, '_> {
+    /// The node of a source, created now if it was not touched before.
+    pub(crate) fn touch(
+        &mut self,
+        stage: &mut Stage,
+        identity: &Identity,
+        source: SourceId,
+    ) -> NodeId {
+        let entity = identity.sources.entity(source.index());
+        let mut taint = self
+            .query
+            .get_mut(entity)
+            .expect("every source of the scenario has its entity");
+        if let Some(node) = taint.node {
+            return node;
+        }
+        let label = stage.setup.prepared.source_labels[source.index()];
+        let new = NewNode::new(NodeKind::Source, Subject::Source(source)).exact(label);
+        let node = stage
+            .recorder
+            .root(new, stage.clock.tick, stage.clock.episode);
+        *taint = stage.recorder.taint(node);
+        node
+    }
+}
+
+/// The proposals.
+#[derive(SystemParam)]
+pub(crate) struct Proposals<'w, 's> {
+    query: Query<
+        'w,
+        's,
+        (
+            &'static mut Proposal,
+            &'static mut Taint,
+            &'static mut Authorisation,
+            &'static mut InUse,
+        ),
+        (Without<Agent>, Without<Record>, Without<Source>),
+    >,
+}
+
+impl Proposals<'_, '_> {
+    pub(crate) fn get(
+        &mut self,
+        identity: &Identity,
+        call: CallId,
+    ) -> (Mut<'_, Proposal>, Mut<'_, Taint>) {
+        let entity = identity.proposals.entity(call.index());
+        let (proposal, taint, ..) = self
+            .query
+            .get_mut(entity)
+            .expect("a call id has its entity");
+        (proposal, taint)
+    }
+
+    pub(crate) fn read(
+        &self,
+        identity: &Identity,
+        call: CallId,
+    ) -> (&Proposal, &Taint, &Authorisation) {
+        let entity = identity.proposals.entity(call.index());
+        let (proposal, taint, authorisation, _) =
+            self.query.get(entity).expect("a call id has its entity");
+        (proposal, taint, authorisation)
+    }
+
+    /// Puts a new proposal in place.
+    pub(crate) fn add(&mut self, identity: &mut Identity, new: Proposal, node: Taint) {
+        let (_, entity) = identity.proposals.take();
+        let (mut proposal, mut taint, mut authorisation, mut in_use) =
+            self.query.get_mut(entity).expect("a pooled proposal");
+        *proposal = new;
+        *taint = node;
+        *authorisation = Authorisation::default();
+        in_use.0 = true;
+    }
+
+    /// The proposal node of a call; a read gets one only when something is to hang off it.
+    pub(crate) fn node(&mut self, stage: &mut Stage, identity: &Identity, call: CallId) -> NodeId {
+        let (proposal, mut taint) = self.get(identity, call);
+        if let Some(node) = taint.node {
+            return node;
+        }
+        let exact = stage
+            .recorder
+            .join_all(proposal.arguments.iter().map(|argument| argument.label));
+        let new = NewNode::new(NodeKind::Proposal, Subject::Call(call))
+            .agent(proposal.agent)
+            .exact(exact);
+        let node = stage.node(new);
+        if let Some(origin) = proposal.origin {
+            stage.recorder.edge(origin, node, EdgeKind::Control, false);
+        }
+        *taint = stage.recorder.taint(node);
+        node
+    }
+}
+
+/// The messages.
+#[derive(SystemParam)]
+pub(crate) struct Messages<'w, 's> {
+    query: Query<
+        'w,
+        's,
+        (&'static mut Message, &'static mut Taint, &'static mut InUse),
+        (
+            Without<Agent>,
+            Without<Record>,
+            Without<Source>,
+            Without<Proposal>,
+        ),
+    >,
+}
+
+impl Messages<'_, '_> {
+    pub(crate) fn read(&self, identity: &Identity, message: MessageId) -> (&Message, &Taint) {
+        let entity = identity.messages.entity(message.index());
+        let (message, taint, _) = self.query.get(entity).expect("a message id has its entity");
+        (message, taint)
+    }
+
+    /// The id that the next message will have.
+    pub(crate) fn next_id(identity: &Identity) -> MessageId {
+        MessageId::at(identity.messages.used())
+    }
+
+    /// Puts a new message in place.
+    pub(crate) fn add(&mut self, identity: &mut Identity, new: Message, node: Taint) {
+        let (_, entity) = identity.messages.take();
+        let (mut message, mut taint, mut in_use) =
+            self.query.get_mut(entity).expect("a pooled message");
+        *message = new;
+        *taint = node;
+        in_use.0 = true;
+    }
+}
+
+/// The decisions.
+#[derive(SystemParam)]
+pub(crate) struct Decisions<'w, 's> {
+    query: Query<'w, 's, (&'static mut Decision, &'static mut InUse)>,
+}
+
+impl Decisions<'_, '_> {
+    /// Puts a new decision in place.
+    pub(crate) fn add(&mut self, identity: &mut Identity, new: Decision) {
+        let (_, entity) = identity.decisions.take();
+        let (mut decision, mut in_use) = self.query.get_mut(entity).expect("a pooled decision");
+        *decision = new;
+        in_use.0 = true;
+    }
+}

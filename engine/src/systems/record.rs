@@ -1,0 +1,54 @@
+//! Record: an episode's books are closed.
+
+use bevy_ecs::prelude::ResMut;
+use plugins::ids::{AgentId, RecordId};
+use plugins::trace::Outcome;
+use worlds::spec::MemoryMode;
+
+use super::params::{Agents, Records, Stage};
+use crate::agenda::{AgendaEvent, Phase};
+use crate::clock::Halt;
+use crate::components::Taint;
+use crate::components::agent::Activity;
+use crate::identity::Identity;
+
+/// Runs the due event if it closes an episode.
+pub(crate) fn record(
+    mut stage: Stage,
+    identity: ResMut<Identity>,
+    mut agents: Agents,
+    mut records: Records,
+) {
+    let Some(AgendaEvent::Close(episode)) = stage.take(Phase::Record) else {
+        return;
+    };
+    forget_session_memory(&mut stage, &identity, &mut records);
+    for index in 0..identity.agents.used() {
+        let (mut activity, mut context, mut utterance, mut mask, mut taint) =
+            agents.get(&identity, AgentId::at(index));
+        *activity = Activity::default();
+        context.clear();
+        utterance.text.clear();
+        mask.0.clear();
+        *taint = Taint::default();
+    }
+    match stage.clock.halt {
+        Halt::Limit(kind) => stage.end(Outcome::LimitReached(kind)),
+        Halt::Aborted => stage.end(Outcome::Completed),
+        Halt::Running if (episode as usize) + 1 < stage.scenario().episodes.len() => {
+            stage.schedule_system(1, AgendaEvent::Begin(episode + 1));
+        }
+        Halt::Running => stage.end(Outcome::Completed),
+    }
+}
+
+/// Session memory does not outlive its episode.
+fn forget_session_memory(stage: &mut Stage, identity: &Identity, records: &mut Records) {
+    for index in 0..identity.records.used() {
+        let record = RecordId::at(index);
+        let (state, _) = records.read(identity, record);
+        if state.live && stage.scenario().stores[state.store.index()].mode == MemoryMode::Session {
+            records.remove(stage, identity, None, record, None);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Once a tick's events are through, what they decided is brought home: to the proposals that were
+//! ruled on and to the sinks where effects landed. The two systems touch different entities and
+//! only read the trace, so their order does not matter; a test runs both orders.
+
+use bevy_ecs::prelude::{Query, Res, ResMut, Resource};
+use plugins::ids::CallId;
+use plugins::policy::Hook;
+use plugins::trace::{Happening, Subject};
+
+use crate::components::call::{Authorisation, Proposal};
+use crate::components::place::Landed;
+use crate::identity::Identity;
+use crate::recorder::Recorder;
+use crate::setup::Setup;
+
+/// How far in the trace's events `settle_proposals` has read. Equal to the number of events between
+/// events of the agenda, so it is no part of a snapshot.
+#[derive(Clone, Copy, Debug, Default, Resource)]
+pub(crate) struct SettledProposals(pub(crate) usize);
+
+/// How far in the trace's events `settle_sinks` has read; as above.
+#[derive(Clone, Copy, Debug, Default, Resource)]
+pub(crate) struct SettledSinks(pub(crate) usize);
+
+/// Brings verdicts, denials, effects and undos home to the proposals.
+pub(crate) fn settle_proposals(
+    recorder: Res<Recorder>,
+    identity: Res<Identity>,
+    mut settled: ResMut<SettledProposals>,
+    mut proposals: Query<&mut Authorisation>,
+) {
+    let mut update = |call: CallId, change: &dyn Fn(&mut Authorisation)| {
+        let entity = identity.proposals.entity(call.index());
+        change(&mut proposals.get_mut(entity).expect("a call id has its entity"));
+    };
+    for event in &recorder.trace.events[settled.0..] {
+        match event.what {
+            Happening::Ruled {
+                hook: Hook::Proposal | Hook::Commit,
+                subject: Subject::Call(call),
+                verdict,
+                ..
+            } => {
+                update(call, &|authorisation| authorisation.verdict = Some(verdict));
+            }
+            Happening::Denied { call, .. } => {
+                update(call, &|authorisation| authorisation.denied = true)
+            }
+            Happening::Committed { call, node } => {
+                update(call, &|authorisation| authorisation.effect = Some(node))
+            }
+            Happening::Undone { call, .. } => {
+                update(call, &|authorisation| authorisation.undone = true)
+            }
+            _ => {}
+        }
+    }
+    settled.0 = recorder.trace.events.len();
+}
+
+/// Lands committed effects in their sinks.
+pub(crate) fn settle_sinks(
+    recorder: Res<Recorder>,
+    setup: Res<Setup>,
+    identity: Res<Identity>,
+    mut settled: ResMut<SettledSinks>,
+    proposals: Query<&Proposal>,
+    mut sinks: Query<&mut Landed>,
+) {
+    for event in &recorder.trace.events[settled.0..] {
+        let Happening::Committed { call, .. } = event.what else {
+            continue;
+        };
+        let proposal = proposals
+            .get(identity.proposals.entity(call.index()))
+            .expect("a call id has its entity");
+        let Some(sink) = setup.scenario().briefing.tools[proposal.tool.index()].sink else {
+            continue;
+        };
+        sinks
+            .get_mut(identity.sinks.entity(sink.index()))
+            .expect("every sink has its entity")
+            .0
+            .push(call);
+    }
+    settled.0 = recorder.trace.events.len();
+}
