@@ -1,0 +1,179 @@
+//! Agents, channels and episodes: who can reach whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Bfs;
+
+use plugins::briefing::AgentInfo;
+use plugins::ids::{AgentId, ToolId};
+use plugins::value::Text;
+
+use super::Context;
+use super::limits::require_ticks;
+use crate::diagnostic::{Code, Problem, shortened};
+use crate::file::{SourceChannel, World};
+use crate::spec::ChannelSpec;
+
+/// The agents with the tools that they know.
+pub(super) fn agents(world: &World, context: &mut Context<'_>) -> Vec<AgentInfo> {
+    let root = context.root;
+    let all = world.agents.iter().enumerate();
+    all.map(|(index, agent)| {
+        let at = root.field("agents").item(index).field("tools");
+        let mut known: BTreeMap<ToolId, usize> = BTreeMap::new();
+        for (position, name) in agent.tools.iter().enumerate() {
+            let place = at.item(position);
+            let Some(tool) = context.names.tools.find(name, place, context.problems) else {
+                continue;
+            };
+            if let Some(first) = known.insert(ToolId(tool), position) {
+                let message = format!("the tool `{}` is given twice", shortened(name));
+                context.problems.push(
+                    Problem::new(Code::DuplicateName, place.span(), message)
+                        .label("again here")
+                        .also(at.item(first).span(), "first here"),
+                );
+            }
+        }
+        AgentInfo {
+            name: Text::from(agent.name.as_str()),
+            tools: known.into_keys().collect(),
+        }
+    })
+    .collect()
+}
+
+/// The channels; two agents have at most one in each direction.
+pub(super) fn channels(world: &World, context: &mut Context<'_>) -> Vec<ChannelSpec> {
+    let root = context.root;
+    let mut seen = BTreeMap::new();
+    let mut specs = Vec::new();
+    for (index, channel) in world.channels.iter().enumerate() {
+        let at = root.field("channels").item(index);
+        require_ticks(channel.latency_ticks, at.field("latency_ticks"), context);
+        let agents = &context.names.agents;
+        let from = agents.find(&channel.from, at.field("from"), context.problems);
+        let to = agents.find(&channel.to, at.field("to"), context.problems);
+        let (Some(from), Some(to)) = (from, to) else {
+            continue;
+        };
+        if let Some(first) = seen.insert((from, to), at.span()) {
+            let message = format!(
+                "the channel from `{}` to `{}` is given twice",
+                shortened(&channel.from),
+                shortened(&channel.to)
+            );
+            context.problems.push(
+                Problem::new(Code::DuplicateName, at.span(), message)
+                    .label("again here")
+                    .also(first, "first here"),
+            );
+        }
+        specs.push(ChannelSpec {
+            from: AgentId(from),
+            to: AgentId(to),
+            latency_ticks: channel.latency_ticks,
+            after: channel.after,
+        });
+    }
+    specs
+}
+
+/// The agents that something can reach. Complains about the others, and about cycles without a
+/// budget.
+pub(super) fn reachable(
+    world: &World,
+    channels: &[ChannelSpec],
+    context: &mut Context<'_>,
+) -> BTreeSet<AgentId> {
+    let mut graph: DiGraph<(), ()> = DiGraph::new();
+    let nodes: Vec<NodeIndex> = world.agents.iter().map(|_| graph.add_node(())).collect();
+    for channel in channels {
+        graph.add_edge(nodes[channel.from.index()], nodes[channel.to.index()], ());
+    }
+    refuse_unbounded_cycles(world, channels, &graph, context);
+    let mut reached = BTreeSet::new();
+    for start in starts(world, context) {
+        if reached.contains(&start) {
+            continue;
+        }
+        let mut search = Bfs::new(&graph, nodes[start.index()]);
+        while let Some(node) = search.next(&graph) {
+            reached.insert(AgentId::at(node.index()));
+        }
+    }
+    for (index, agent) in world.agents.iter().enumerate() {
+        if !reached.contains(&AgentId::at(index)) {
+            let at = context.root.field("agents").item(index).field("name");
+            let message = format!("nothing can reach the agent `{}`", shortened(&agent.name));
+            context.problems.push(
+                Problem::new(Code::UnreachableAgent, at.span(), message)
+                    .label("never acts")
+                    .help("give it a goal, or add a channel that leads to it"),
+            );
+        }
+    }
+    reached
+}
+
+/// The agents that are given a goal or an injected message.
+fn starts(world: &World, context: &Context<'_>) -> Vec<AgentId> {
+    let agents = &context.names.agents;
+    let goals = world.episodes.iter().map(|episode| match &episode.agent {
+        Some(name) => agents.get(name),
+        None => Some(0),
+    });
+    let messages = world.sources.iter().map(|source| match &source.channel {
+        SourceChannel::InterAgentMessage { to, .. } => agents.get(to),
+        _ => None,
+    });
+    let exists = |id: &u32| (*id as usize) < world.agents.len();
+    goals
+        .chain(messages)
+        .flatten()
+        .filter(exists)
+        .map(AgentId)
+        .collect()
+}
+
+fn refuse_unbounded_cycles(
+    world: &World,
+    channels: &[ChannelSpec],
+    graph: &DiGraph<(), ()>,
+    context: &mut Context<'_>,
+) {
+    if world.limits.delegations.is_some() {
+        return;
+    }
+    let mut component = vec![0; world.agents.len()];
+    for (number, members) in kosaraju_scc(graph).into_iter().enumerate() {
+        for member in members {
+            component[member.index()] = number;
+        }
+    }
+    let back = channels
+        .iter()
+        .position(|channel| component[channel.from.index()] == component[channel.to.index()]);
+    let Some(position) = back else {
+        return;
+    };
+    // Positions are those of the file as long as every channel was resolved; otherwise there are
+    // errors already, and this one can wait.
+    if channels.len() != world.channels.len() {
+        return;
+    }
+    let at = context.root.field("channels").item(position);
+    let channel = &world.channels[position];
+    let message = format!(
+        "a hand-off from `{}` to `{}` can come back for ever",
+        shortened(&channel.from),
+        shortened(&channel.to)
+    );
+    context.problems.push(
+        Problem::new(Code::UnboundedCycle, at.span(), message)
+            .label("part of a cycle")
+            .help("say how many hand-offs a rollout may have: `limits: (delegations: 16)`"),
+    );
+}
