@@ -13,3 +13,10 @@
 //! | [`coverage`] | what occurred in a set of rollouts |
 
 pub mod interpreter;
+pub mod json;
+pub mod numbers;
+
+#[cfg(test)]
+mod plain_parser;
+#[cfg(test)]
+mod shapes;
