@@ -130,21 +130,6 @@ impl Identity {
             && spare(&self.decisions, 8)
             && spare(&self.messages, 2)
     }
-
-    /// The entities in use.
-    pub(crate) fn counts(&self) -> Counts {
-        Counts {
-            agents: self.agents.used,
-            sources: self.sources.used,
-            tools: self.tools.used,
-            sinks: self.sinks.used,
-            stores: self.stores.used,
-            records: self.records.used,
-            proposals: self.proposals.used,
-            decisions: self.decisions.used,
-            messages: self.messages.used,
-        }
-    }
 }
 
 fn agent(index: usize) -> impl Bundle {

@@ -8,6 +8,8 @@ mod clock;
 pub mod components;
 pub mod error;
 pub mod export;
+mod feed;
+pub mod fork;
 pub mod identity;
 mod recorder;
 mod referent;

@@ -13,6 +13,7 @@ use plugins::model::{ModelBackend, Reply};
 use plugins::policy::Policy;
 use plugins::trace::{LimitKind, Outcome, Trace};
 use worlds::spec::Scenario;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
 use crate::clock::{Clock, Due, Halt};
@@ -266,6 +267,15 @@ impl Rollout {
         *self.world.resource_mut::<Due>() = Due::default();
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
         self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
+    }
+
+    /// The digest of the trace so far: of nodes, edges, calls, events and labels.
+    #[must_use]
+    pub fn trace_digest(&self) -> u128 {
+        let Recorder { trace, labels } = self.world.resource::<Recorder>();
+        let bytes = postcard::to_stdvec(&(trace, labels.labels()))
+            .expect("a trace is plain data, which always serialises");
+        xxh3_128(&bytes)
     }
 
     /// The hash of the policy-free state at the start, equal for all policies of a pair.
