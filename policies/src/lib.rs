@@ -88,4 +88,6 @@ fn plugin(
 }
 
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod tests;
