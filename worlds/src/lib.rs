@@ -33,3 +33,6 @@ mod shape;
 pub mod spec;
 
 pub use load::{Checked, MAX_BYTES, check, load, load_bytes};
+
+#[cfg(test)]
+mod tests;

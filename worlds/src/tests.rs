@@ -1,0 +1,3 @@
+//! Tests of the loader as a whole.
+
+mod shipped;
