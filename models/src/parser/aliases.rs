@@ -12,7 +12,7 @@ use plugins::value::Value;
 use super::json::{Json, Member, read_object};
 use super::{Problem, arguments, messages};
 
-const ACTION_KEYS: &[&str] = &["action", "action_type", "type"];
+const ACTION_KEYS: &[&str] = &["action", "Action", "action_type", "type"];
 const TOOL_KEYS: &[&str] = &["tool", "tool_name", "function", "function_name", "name"];
 pub(super) const ARGUMENT_KEYS: &[&str] = &[
     "arguments",
@@ -21,6 +21,7 @@ pub(super) const ARGUMENT_KEYS: &[&str] = &[
     "params",
     "input",
     "action_input",
+    "Action Input",
     "tool_input",
 ];
 /// Keys whose value may be the action itself, as in function calling.
@@ -255,7 +256,7 @@ fn note_unread(members: &[Member<'_>], used: &[&str], repairs: &mut Repairs) {
     for member in members {
         match (&*member.key, &member.value) {
             ("arguments", Json::Object(_)) => has_arguments = true,
-            ("keep_result", Json::Boolean(_)) => {}
+            ("keep_result", Json::True | Json::False) => {}
             (key, _) if used.contains(&key) => {}
             _ => *repairs |= Repairs::DROPPED_ARGUMENT,
         }
@@ -345,7 +346,9 @@ fn contained(
             }
             arguments::resolve(tool, document.members.iter(), repairs)
         }
-        Json::Boolean(_) | Json::Number(_) | Json::List(_) => Err("the arguments are no object"),
+        Json::True | Json::False | Json::Number(_) | Json::List(_) => {
+            Err("the arguments are no object")
+        }
     }
 }
 
@@ -375,5 +378,5 @@ fn call_with(
 
 /// Whether a member called `key` would say once more what the action is.
 pub(super) fn names_action(key: &str) -> bool {
-    TOOL_KEYS.contains(&key) || matches!(key, "action" | "action_type")
+    TOOL_KEYS.contains(&key) || matches!(key, "action" | "Action" | "action_type")
 }

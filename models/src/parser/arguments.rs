@@ -42,7 +42,7 @@ pub(super) fn resolve<'m>(
 }
 
 /// The argument called `name`. A canonical name wins over an alias of another argument.
-pub(super) fn find<'t>(tool: &'t ToolSpec, name: &str) -> Option<(u16, &'t ArgumentSpec)> {
+pub(crate) fn find<'t>(tool: &'t ToolSpec, name: &str) -> Option<(u16, &'t ArgumentSpec)> {
     let exact = tool
         .arguments
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn text<'j>(json: &'j Json<'_>, repairs: &mut Repairs) -> Result<Cow<
             *repairs |= Repairs::COERCION;
             Ok(Cow::Owned(texts.join(", ")))
         }
-        Json::Boolean(_) | Json::Number(_) => {
+        Json::True | Json::False | Json::Number(_) => {
             *repairs |= Repairs::COERCION;
             scalar(json).map(Cow::Borrowed)
         }
@@ -112,7 +112,7 @@ fn list(json: &Json<'_>, repairs: &mut Repairs) -> Result<Value, Problem> {
                 .map(Into::into)
                 .collect()
         }
-        Json::Boolean(_) | Json::Number(_) => vec![scalar(json)?.into()],
+        Json::True | Json::False | Json::Number(_) => vec![scalar(json)?.into()],
         Json::Null | Json::Object(_) => return Err("a list is expected"),
     };
     *repairs |= Repairs::COERCION;
@@ -127,9 +127,9 @@ fn integer(json: &Json<'_>, repairs: &mut Repairs) -> Result<Value, Problem> {
             *repairs |= Repairs::COERCION;
             text.trim_ascii().parse().map_err(|_| PROBLEM)?
         }
-        Json::Boolean(truth) => {
+        truth @ (Json::True | Json::False) => {
             *repairs |= Repairs::COERCION;
-            i64::from(*truth)
+            i64::from(*truth == Json::True)
         }
         Json::Null | Json::List(_) | Json::Object(_) => return Err(PROBLEM),
     };
@@ -139,15 +139,14 @@ fn integer(json: &Json<'_>, repairs: &mut Repairs) -> Result<Value, Problem> {
 /// A truth value, also as a word or as 0 and 1.
 pub(super) fn boolean(json: &Json<'_>, repairs: &mut Repairs) -> Result<bool, Problem> {
     let json = single(json, repairs);
-    if let Json::Boolean(truth) = json {
-        return Ok(*truth);
-    }
-    *repairs |= Repairs::COERCION;
     let word = match json {
+        Json::True => return Ok(true),
+        Json::False => return Ok(false),
         Json::Number(number) => number,
         Json::Text(text) => text.trim_ascii(),
-        _ => "",
+        Json::Null | Json::List(_) | Json::Object(_) => "",
     };
+    *repairs |= Repairs::COERCION;
     let is = |words: [&str; 3]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
     if is(["true", "yes", "1"]) {
         Ok(true)
@@ -173,8 +172,8 @@ fn scalar<'j>(json: &'j Json<'_>) -> Result<&'j str, Problem> {
     match json {
         Json::Text(text) => Ok(text),
         Json::Number(number) => Ok(number),
-        Json::Boolean(true) => Ok("true"),
-        Json::Boolean(false) => Ok("false"),
+        Json::True => Ok("true"),
+        Json::False => Ok("false"),
         Json::Null | Json::List(_) | Json::Object(_) => {
             Err("a list holds something else than texts")
         }

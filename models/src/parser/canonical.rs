@@ -35,8 +35,8 @@ fn tool(
         return None;
     };
     let keep_result = match (members.len(), value(members, "keep_result")) {
-        (3, None) => true,
-        (4, Some(Json::Boolean(keep_result))) => *keep_result,
+        (3, None) | (4, Some(Json::True)) => true,
+        (4, Some(Json::False)) => false,
         _ => return None,
     };
     let Some((tool, spec)) = catalogue.find(name) else {

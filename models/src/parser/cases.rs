@@ -348,6 +348,10 @@ fn the_action_type_may_name_the_tool() {
             "ACTION_TYPE_AS_TOOL+KEY_ALIAS+ARGUMENT_ALIAS: read_note(note=n)",
         ),
         (
+            r#"{"Action":"read_note","Action Input":{"note":"n"}}"#,
+            "ACTION_TYPE_AS_TOOL+KEY_ALIAS: read_note(note=n)",
+        ),
+        (
             r#"{"action":"delete_note","note":"n"}"#,
             "ACTION_TYPE_AS_TOOL: no tool delete_note",
         ),

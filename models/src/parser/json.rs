@@ -18,7 +18,8 @@ pub(super) const MAX_MEMBERS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Json<'a> {
     Null,
-    Boolean(bool),
+    True,
+    False,
     Number(&'a str),
     Text(Cow<'a, str>),
     List(Vec<Json<'a>>),
@@ -278,11 +279,11 @@ impl<'a> Reader<'a> {
     fn keyword(&mut self) -> Result<Json<'a>, Problem> {
         let word = self.word();
         let (value, is_json) = match word {
-            "true" => (Json::Boolean(true), true),
-            "false" => (Json::Boolean(false), true),
+            "true" => (Json::True, true),
+            "false" => (Json::False, true),
             "null" => (Json::Null, true),
-            "True" => (Json::Boolean(true), false),
-            "False" => (Json::Boolean(false), false),
+            "True" => (Json::True, false),
+            "False" => (Json::False, false),
             "None" => (Json::Null, false),
             _ => return Err("a bare word stands where a value is expected"),
         };
@@ -314,17 +315,13 @@ impl<'a> Reader<'a> {
     /// The text up to the next quote or backslash.
     fn plain(&mut self, quote: u8) -> &'a str {
         let start = self.position;
-        let rest = &self.bytes[start..];
-        let mut has_control = false;
-        let length = rest
-            .iter()
-            .position(|&byte| {
-                has_control |= byte < b' ';
-                byte == quote || byte == b'\\'
-            })
-            .unwrap_or(rest.len());
-        self.mended |= has_control;
-        self.position += length;
+        while let Some(byte) = self.peek()
+            && byte != quote
+            && byte != b'\\'
+        {
+            self.mended |= byte < b' ';
+            self.position += 1;
+        }
         &self.text[start..self.position]
     }
 

@@ -35,6 +35,8 @@ mod laws;
 #[cfg(test)]
 mod refusals;
 
+pub(crate) use arguments::find as find_argument;
+
 use plugins::action::{Action, ActionParser, ParseStatus, Parsed, Repairs, ToolCatalogue};
 
 /// What is wrong with a completion, in one phrase.

@@ -1,0 +1,177 @@
+//! What a script can find in a context.
+
+use plugins::draws::Draws;
+use plugins::ids::ToolId;
+use plugins::model::{Input, Segment, SegmentKind, Turn};
+use plugins::policy::DenialReason;
+
+use super::file::{Condition, Origin, OriginKind, Part, Step};
+
+/// A turn as a script sees it.
+#[derive(Clone, Copy)]
+pub(super) struct View<'t> {
+    pub(super) turn: Turn<'t>,
+}
+
+/// What became of the agent's last turn.
+pub(super) struct LastTurn {
+    /// The step that it was.
+    pub(super) step: usize,
+    /// How often that step was said in a row.
+    pub(super) said: u32,
+    /// Why it was denied, if it was.
+    pub(super) denied: Option<DenialReason>,
+}
+
+impl<'t> View<'t> {
+    /// Whether `condition` of `step` holds.
+    pub(super) fn holds(&self, condition: &Condition, step: &Step, draws: &mut Draws) -> bool {
+        match condition {
+            Condition::Seen(origin) => self.latest(origin).is_some(),
+            Condition::NotSeen(origin) => self.latest(origin).is_none(),
+            Condition::Denied(name) => self.any(|kind| match kind {
+                SegmentKind::Denied { tool, .. } => self.is_tool(tool, name),
+                _ => false,
+            }),
+            Condition::Committed(name) => self.any(|kind| match kind {
+                SegmentKind::Acknowledged { tool } => self.is_tool(tool, name),
+                _ => false,
+            }),
+            Condition::MessageFrom(name) => self.any(|kind| self.is_message_from(kind, name)),
+            Condition::Episode(episode) => self.turn.episode == *episode,
+            Condition::Chance(chance) => draws.latent(&step.name, chance.0),
+            Condition::Guidance(guidance) => self.turn.guidance == *guidance,
+            Condition::Not(inner) => !self.holds(inner, step, draws),
+        }
+    }
+
+    /// The latest segment of this origin.
+    pub(super) fn latest(&self, origin: &Origin) -> Option<Input> {
+        let position = self
+            .turn
+            .context
+            .iter()
+            .rposition(|segment| self.is_from(segment, origin))?;
+        Some(input(position, None))
+    }
+
+    /// The goal of the episode, if this agent was given it.
+    pub(super) fn goal(&self) -> Option<Input> {
+        let position = self
+            .turn
+            .context
+            .iter()
+            .rposition(|segment| segment.kind == SegmentKind::Goal)?;
+        Some(input(position, None))
+    }
+
+    /// What `part` says and what flowed into it; nothing if it copies what the agent has not seen.
+    pub(super) fn part(&self, part: &'t Part) -> Option<(&'t str, Option<Input>)> {
+        match part {
+            Part::Goal(words) => Some((words, self.goal())),
+            Part::Own(words) => Some((words, None)),
+            Part::Copy(origin, field) => self
+                .copy(origin, field)
+                .map(|(words, input)| (words, Some(input))),
+        }
+    }
+
+    /// The field of the latest segment of this origin that has it.
+    fn copy(&self, origin: &Origin, field: &str) -> Option<(&'t str, Input)> {
+        self.turn
+            .context
+            .iter()
+            .enumerate()
+            .rev()
+            .filter(|(_, segment)| self.is_from(segment, origin))
+            .find_map(|(position, segment)| {
+                let (field, value) = segment.content.field(field)?;
+                let field = u16::try_from(field).ok()?;
+                Some((&**value, input(position, Some(field))))
+            })
+    }
+
+    /// The agent's last turn, if it has had one.
+    pub(super) fn last_turn(&self) -> Option<LastTurn> {
+        let context = self.turn.context;
+        let own_tag = |segment: &Segment| match segment.kind {
+            SegmentKind::Own { tag, .. } => Some(tag),
+            _ => None,
+        };
+        let (position, tag) = context
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(position, segment)| Some((position, own_tag(segment)?)))?;
+        let said = context
+            .iter()
+            .rev()
+            .filter_map(own_tag)
+            .take_while(|other| *other == tag)
+            .count();
+        let denied = context[position..]
+            .iter()
+            .find_map(|segment| match segment.kind {
+                SegmentKind::Denied { reason, .. } => Some(reason),
+                _ => None,
+            });
+        Some(LastTurn {
+            step: tag as usize,
+            said: u32::try_from(said).unwrap_or(u32::MAX),
+            denied,
+        })
+    }
+
+    fn any(&self, fits: impl Fn(SegmentKind) -> bool) -> bool {
+        self.turn.context.iter().any(|segment| fits(segment.kind))
+    }
+
+    fn is_from(&self, segment: &Segment, origin: &Origin) -> bool {
+        if let SegmentKind::Observation {
+            source: Some(source),
+            ..
+        } = segment.kind
+        {
+            let sources = &self.turn.briefing.sources;
+            if sources
+                .get(source.index())
+                .is_some_and(|source| source.name == origin.name)
+            {
+                return true;
+            }
+        }
+        match (&origin.kind, segment.kind) {
+            (OriginKind::Goal, SegmentKind::Goal)
+            | (OriginKind::Message, SegmentKind::Message { .. }) => true,
+            (OriginKind::MessageFrom(name), kind) => self.is_message_from(kind, name),
+            (OriginKind::Tool(name), SegmentKind::Observation { tool, .. }) => {
+                self.is_tool(tool, name)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_message_from(&self, kind: SegmentKind, name: &str) -> bool {
+        let SegmentKind::Message { from: Some(from) } = kind else {
+            return false;
+        };
+        let agents = &self.turn.briefing.agents;
+        agents
+            .get(from.index())
+            .is_some_and(|agent| *agent.name == *name)
+    }
+
+    fn is_tool(&self, tool: ToolId, name: &str) -> bool {
+        let tools = &self.turn.briefing.tools;
+        tools
+            .get(tool.index())
+            .is_some_and(|tool| *tool.name == *name)
+    }
+}
+
+fn input(segment: usize, field: Option<u16>) -> Input {
+    Input {
+        segment: u32::try_from(segment).expect("a context has far fewer segments than u32::MAX"),
+        field,
+    }
+}
