@@ -3,3 +3,6 @@
 pub mod columns;
 pub mod metrics;
 pub mod ratio;
+
+#[cfg(test)]
+mod fixture;

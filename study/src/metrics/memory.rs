@@ -76,7 +76,7 @@ pub fn measure(finished: &Finished<'_>, calls: &Calls<'_>) -> Memory {
 }
 
 /// The records from before the rollout in the order of their ids: by store, then in file order.
-pub(super) fn initial_records(
+pub(crate) fn initial_records(
     scenario: &Scenario,
 ) -> impl Iterator<Item = (StoreId, &InitialRecord)> {
     let stores = scenario.stores.iter().enumerate();

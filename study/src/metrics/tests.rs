@@ -1,1 +1,9 @@
-
+mod containment;
+mod endpoints;
+mod laws;
+mod memory;
+mod parsing;
+mod propagation;
+mod search;
+mod shapes;
+mod utility;
