@@ -68,3 +68,6 @@ impl Auditor for ClosureAuditor {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

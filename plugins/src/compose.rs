@@ -310,4 +310,6 @@ fn label_of_an_added_argument(proposal: &Proposal<'_>, view: &View<'_>) -> Label
 }
 
 #[cfg(test)]
+mod stubs;
+#[cfg(test)]
 mod tests;

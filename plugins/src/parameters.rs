@@ -237,3 +237,6 @@ impl ParameterKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -178,3 +178,6 @@ impl Registry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

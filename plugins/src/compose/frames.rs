@@ -121,3 +121,38 @@ impl<'a> Reader<'a> {
 pub(super) fn damaged(how: &str) -> RestoreError {
     RestoreError::Damaged(how.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::Composition;
+    use crate::compose::stubs::{Recoverer, alternating, decide, saved};
+    use crate::state::SavedState;
+
+    #[test]
+    fn a_refused_member_leaves_all_members_as_they_were() {
+        let make =
+            |number| Composition::strictest(vec![alternating(), Box::new(Recoverer(number))]);
+        let mut other = make(2);
+        decide(&mut other);
+        let foreign = saved(&other);
+        let mut composition = make(1);
+        let before = saved(&composition);
+        let error = composition.restore(&foreign, 1).unwrap_err();
+        assert_eq!(error, damaged("another number"));
+        assert_eq!(saved(&composition), before);
+    }
+
+    #[test]
+    fn state_of_another_shape_is_refused() {
+        let one = Composition::strictest(vec![alternating()]);
+        let mut two = Composition::strictest(vec![alternating(), alternating()]);
+        assert!(two.restore(&saved(&one), 1).is_err());
+        assert!(two.restore(&saved(&two), 2).is_err());
+        let mut longer = saved(&two);
+        longer.push(0);
+        assert!(two.restore(&longer, 1).is_err());
+        let huge = [2_u64.to_le_bytes(), [0xFF; 8], [0xFF; 8]].concat();
+        assert!(two.restore(&huge, 1).is_err());
+    }
+}

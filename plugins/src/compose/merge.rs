@@ -140,7 +140,7 @@ pub(super) fn joined_reason<V>(rulings: &[&Ruling<V>], leading: &Reason) -> Reas
     let mut joined = Reason::new("", leading.denial);
     for ruling in rulings {
         let reason = &ruling.reason;
-        append_new(&mut rules, &[&*reason.rule]);
+        append_new(&mut rules, &reason.rule.split('+').collect::<Vec<_>>());
         append_new(&mut joined.fields, &reason.fields);
         append_new(&mut joined.evidence, &reason.evidence);
         if reason.basis == Basis::Assumed {
@@ -193,4 +193,126 @@ fn union<T: Clone + Ord>(mut a: Vec<T>, b: &[T]) -> Vec<T> {
     a.sort_unstable();
     a.dedup();
     a
+}
+
+#[cfg(test)]
+mod tests {
+    use Relabel::{Declassify, Endorse, NarrowReaders};
+
+    use super::*;
+    use crate::ids::{AgentId, RecordId, SourceId, ToolId};
+    use crate::label::IndexSet;
+    use crate::model::Guidance::{SelfCheck, TreatContentAsData};
+    use crate::policy::{DecidingField, Evidence, RecoveryAction};
+    use crate::value::Content;
+
+    #[test]
+    fn the_joined_reason_keeps_fields_evidence_and_basis_and_tells_the_severest_reason() {
+        let hold = Ruling::new(
+            ProposalVerdict::Hold,
+            Reason::new("hold", DenialReason::CheckpointHold)
+                .with_fields([DecidingField::Target, DecidingField::Argument(1)])
+                .with_evidence([Evidence::NoLedgerEntry])
+                .assumed(),
+        );
+        let block = Ruling::new(
+            ProposalVerdict::Block,
+            Reason::new("block", DenialReason::TargetNotAuthorized)
+                .with_fields([DecidingField::Target])
+                .with_evidence([Evidence::Source(SourceId(0)), Evidence::NoLedgerEntry]),
+        );
+        let reason = merged(vec![hold, block]).reason;
+        assert_eq!(reason.rule, "hold+block");
+        assert_eq!(reason.denial, DenialReason::TargetNotAuthorized);
+        assert_eq!(
+            reason.fields,
+            [DecidingField::Target, DecidingField::Argument(1)]
+        );
+        assert_eq!(
+            reason.evidence,
+            [Evidence::NoLedgerEntry, Evidence::Source(SourceId(0))]
+        );
+        assert_eq!(reason.basis, Basis::Assumed);
+    }
+
+    fn label_set(members: &[u32]) -> IndexSet {
+        members.iter().copied().collect()
+    }
+
+    #[test]
+    fn verdicts_of_one_kind_are_merged() {
+        let pair = |tool| (AgentId(0), ToolId(tool));
+        let masks = SessionVerdict::MaskTools(vec![pair(2), pair(1)]);
+        let more = SessionVerdict::MaskTools(vec![pair(1), pair(0)]);
+        assert_eq!(
+            masks.both(&more),
+            Ok(SessionVerdict::MaskTools(vec![pair(0), pair(1), pair(2)]))
+        );
+
+        let edit = |drop: &[u32], guidance| {
+            PromptVerdict::Edit(PromptEdit {
+                drop: drop.to_vec(),
+                guidance,
+                ..PromptEdit::default()
+            })
+        };
+        assert_eq!(
+            edit(&[2], None).both(&edit(&[0, 2], Some(SelfCheck))),
+            Ok(edit(&[0, 2], Some(SelfCheck)))
+        );
+        assert_eq!(
+            edit(&[], Some(TreatContentAsData)).both(&edit(&[], Some(SelfCheck))),
+            Ok(edit(&[], Some(TreatContentAsData)))
+        );
+
+        let scrub = |record| RecoveryAction::Scrub(vec![RecordId(record)]);
+        let act = |actions: &[RecoveryAction]| RecoveryVerdict::Act(actions.to_vec());
+        assert_eq!(
+            act(&[scrub(1)]).both(&act(&[scrub(0), scrub(1)])),
+            Ok(act(&[scrub(1), scrub(0)]))
+        );
+    }
+
+    #[test]
+    fn two_new_contents_are_quarantined() {
+        let transform = |text| InflowVerdict::Transform(Content::single("text", text));
+        assert_eq!(transform("a").both(&transform("a")), Ok(transform("a")));
+        assert_eq!(
+            transform("a").both(&transform("b")),
+            Err(InflowVerdict::Quarantine)
+        );
+    }
+
+    #[test]
+    fn of_two_relabellings_the_stricter_stands() {
+        let set = label_set;
+        let both = |a: Relabel, b: Relabel| {
+            let Ok(MemoryVerdict::Relabel(merged)) =
+                MemoryVerdict::Relabel(a).both(&MemoryVerdict::Relabel(b))
+            else {
+                panic!("a relabelling is merged with a relabelling");
+            };
+            merged
+        };
+        assert_eq!(
+            both(NarrowReaders(set(&[0, 1])), NarrowReaders(set(&[1, 2]))),
+            NarrowReaders(set(&[1]))
+        );
+        assert_eq!(
+            both(Endorse(set(&[0, 1])), Endorse(set(&[1]))),
+            Endorse(set(&[1]))
+        );
+        assert_eq!(
+            both(Declassify(set(&[0])), NarrowReaders(set(&[2]))),
+            NarrowReaders(set(&[2]))
+        );
+        assert_eq!(
+            both(NarrowReaders(set(&[2])), Endorse(set(&[0]))),
+            NarrowReaders(set(&[2]))
+        );
+        assert_eq!(
+            both(Endorse(set(&[0])), Declassify(set(&[1]))),
+            Endorse(set(&[0]))
+        );
+    }
 }

@@ -312,3 +312,6 @@ impl Policy for Shadow {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
