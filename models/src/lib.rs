@@ -42,3 +42,32 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
         }),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn registration_names_both_and_refuses_twice() {
+        let mut registry = Registry::new();
+        register(&mut registry).unwrap();
+        assert!(register(&mut registry).is_err());
+        assert!(registry.parsers.find("appendix_i").is_ok());
+    }
+
+    #[test]
+    fn the_model_is_made_from_its_script() {
+        let mut registry = Registry::new();
+        register(&mut registry).unwrap();
+        let (parameters, _) = registry
+            .models
+            .resolve("scripted", &BTreeMap::new())
+            .unwrap();
+        let (_, factory) = registry.models.find("scripted").unwrap();
+        assert!(factory(&parameters, "Script(agents: {})").is_ok());
+        let error = factory(&parameters, "Script(\nagents: 3)").err().unwrap();
+        assert_eq!(error.to_string(), "line 2, column 8: expected opening `{`");
+    }
+}

@@ -99,7 +99,7 @@ pub(super) fn read(
         Err(problem) => return Some(Err(problem)),
     }
     let tool = named_tool(members, catalogue);
-    let Some((action, word)) = action_word(members) else {
+    let Some((action, word)) = first_text(members, ACTION_KEYS) else {
         return tool.map(|tool| named_call(members, tool, None, catalogue, repairs));
     };
     if action != "action" {
@@ -137,7 +137,7 @@ pub(super) fn read_named(
 ) -> Result<Action, Problem> {
     *repairs |= Repairs::KEY_ALIAS;
     match kind(name, catalogue, repairs) {
-        Kind::Tool(id, tool) => call_with(members, true, id, tool, repairs),
+        Kind::Tool(id, tool) => call_with(members, id, tool, repairs),
         Kind::Delegate => messages::delegate(members, &[], repairs),
         Kind::Final => messages::final_answer(members, &[], repairs),
         Kind::Call | Kind::Unknown => Ok(Action::InvalidTool { name: name.into() }),
@@ -167,38 +167,34 @@ fn enveloped<'m, 'a>(
             return Err("more than one action");
         }
     }
-    if inner.is_none() {
-        return Ok(None);
-    }
-    *repairs |= Repairs::KEY_ALIAS;
-    for member in members {
-        let key = &*member.key;
-        match &member.value {
-            Json::Object(_) | Json::List(_) if ENVELOPE_KEYS.contains(&key) => {}
-            Json::Text(word) if ACTION_KEYS.contains(&key) => {
-                if *word != "tool" && !CALL_WORDS.contains(&&**word) {
-                    return Err("more than one action");
-                }
-            }
-            _ if ACTION_KEYS.contains(&key)
-                || TOOL_KEYS.contains(&key)
-                || ARGUMENT_KEYS.contains(&key) =>
-            {
-                return Err("more than one action");
-            }
-            Json::Null => {}
-            _ if ENVELOPE_EXTRAS.contains(&key) => {}
-            _ => *repairs |= Repairs::DROPPED_ARGUMENT,
-        }
+    if inner.is_some() {
+        *repairs |= Repairs::KEY_ALIAS;
+        check_envelope(members, repairs)?;
     }
     Ok(inner)
 }
 
-/// The key and value that stand in the place of the action type.
-fn action_word<'m>(members: &'m [Member<'_>]) -> Option<(&'static str, &'m str)> {
-    ACTION_KEYS
-        .iter()
-        .find_map(|key| Some((*key, text_of(members, key)?)))
+/// Looks at what stands beside the action in an envelope: nothing that names another one.
+fn check_envelope(members: &[Member<'_>], repairs: &mut Repairs) -> Result<(), Problem> {
+    for member in members {
+        let key = &*member.key;
+        let is_fine = match &member.value {
+            Json::Object(_) | Json::List(_) if ENVELOPE_KEYS.contains(&key) => true,
+            Json::Text(word) if ACTION_KEYS.contains(&key) => {
+                *word == "tool" || CALL_WORDS.contains(&&**word)
+            }
+            value => {
+                if *value != Json::Null && !ENVELOPE_EXTRAS.contains(&key) {
+                    *repairs |= Repairs::DROPPED_ARGUMENT;
+                }
+                !names_action(key) && !ARGUMENT_KEYS.contains(&key)
+            }
+        };
+        if !is_fine {
+            return Err("more than one action");
+        }
+    }
+    Ok(())
 }
 
 /// The tool that `members` name by a key of its own. `name` alone may be anybody's: it counts if
@@ -216,6 +212,7 @@ fn named_tool<'m>(
     (key != "name" || has_arguments() || catalogue.find(name).is_some()).then_some((key, name))
 }
 
+/// The first of `keys` that has a text for its value, and the text.
 fn first_text<'m>(
     members: &'m [Member<'_>],
     keys: &[&'static str],
@@ -356,11 +353,11 @@ fn contained(
 /// place.
 fn call_with(
     members: &[Member<'_>],
-    mut keep_result: bool,
     id: ToolId,
     tool: &ToolSpec,
     repairs: &mut Repairs,
 ) -> Result<Action, Problem> {
+    let mut keep_result = true;
     let mut given = Vec::with_capacity(members.len());
     for member in members {
         if member.key == "keep_result" && arguments::find(tool, "keep_result").is_none() {

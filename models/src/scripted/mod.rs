@@ -64,6 +64,10 @@ mod error;
 mod file;
 
 #[cfg(test)]
+mod mistakes;
+#[cfg(test)]
+mod stage;
+#[cfg(test)]
 mod tests;
 
 pub use backend::Scripted;

@@ -1,190 +1,15 @@
 //! Scripts at work on hand-built turns.
 
-use std::sync::Arc;
-
-use plugins::briefing::{AgentInfo, Briefing, Channel, SourceInfo, Trust};
+use plugins::action::{ActionParser, ParseStatus, ToolCatalogue};
 use plugins::conformance::check_model;
-use plugins::draws::{Chance, Draws, EventKey, RolloutKey, Stratum};
-use plugins::ids::{AgentId, SourceId, ToolId};
-use plugins::label::Label;
-use plugins::model::{
-    Guidance, Input, ModelBackend, OwnTurn, Reply, SchemaMode, Segment, SegmentKind, Turn,
-};
+use plugins::draws::{Chance, Draws, RolloutKey, Stratum};
+use plugins::ids::AgentId;
+use plugins::model::{ModelBackend, SegmentKind};
 use plugins::policy::DenialReason;
-use plugins::registry::Registry;
-use plugins::tool::{
-    ArgumentSpec, Operation, Passing, RiskClass, Role, Target, ToolSpec, Undo, ValueKind,
-};
-use plugins::value::{Content, Field};
 
-use super::{Script, Scripted, Severity};
-
-const READ: ToolId = ToolId(0);
-const INVITE: ToolId = ToolId(1);
-const NOTE: SourceId = SourceId(1);
-const RECORD: SourceId = SourceId(2);
-
-fn argument(name: &str, alias: &str, kind: ValueKind) -> ArgumentSpec {
-    ArgumentSpec {
-        name: name.into(),
-        aliases: vec![alias.into()],
-        kind,
-        role: Role::Content,
-        passing: Passing::Value,
-        required: true,
-    }
-}
-
-fn tool(name: &str, arguments: Vec<ArgumentSpec>) -> ToolSpec {
-    ToolSpec {
-        name: name.into(),
-        operation: Operation::Act,
-        risk: RiskClass::Outbound,
-        arguments,
-        target: Target::Fixed("target".into()),
-        sink: None,
-        latency_ticks: 1,
-        undo: Undo::Irrevocable,
-        irrevocable_email: false,
-    }
-}
-
-fn briefing() -> Briefing {
-    let agent = |name: &str| AgentInfo {
-        name: name.into(),
-        tools: vec![READ, INVITE],
-    };
-    let source = |name: &str, channel| SourceInfo {
-        name: name.into(),
-        channel,
-        trust: Trust::Trusted,
-        label: Label::default(),
-    };
-    Briefing {
-        agents: vec![agent("assistant"), agent("worker")],
-        tools: vec![
-            tool("read_note", vec![argument("note", "id", ValueKind::Text)]),
-            tool(
-                "send_invite",
-                vec![
-                    argument("event", "meeting", ValueKind::Text),
-                    argument("recipient", "to", ValueKind::List),
-                ],
-            ),
-        ],
-        sources: vec![
-            source("goal:0", Channel::Goal),
-            source("note:partner", Channel::RetrievedDocument),
-            source("contacts/partner", Channel::PersistentMemory),
-        ],
-        ..Briefing::default()
-    }
-}
-
-/// An agent with its context.
-struct Stage {
-    briefing: Briefing,
-    context: Vec<Segment>,
-    episode: u32,
-    guidance: Guidance,
-    draws: Draws,
-}
-
-impl Stage {
-    /// The assistant with its goal.
-    fn new() -> Self {
-        let stage = Self {
-            briefing: briefing(),
-            context: Vec::new(),
-            episode: 0,
-            guidance: Guidance::None,
-            draws: Draws::new(RolloutKey::default()),
-        };
-        stage.with(SegmentKind::Goal, &[("text", "meet the partner")])
-    }
-
-    fn with(mut self, kind: SegmentKind, fields: &[(&str, &str)]) -> Self {
-        let fields = fields.iter().map(|(name, value)| Field {
-            name: (*name).into(),
-            value: (*value).into(),
-        });
-        self.context.push(Segment {
-            kind,
-            content: Arc::new(Content {
-                fields: fields.collect(),
-            }),
-            marked: false,
-        });
-        self
-    }
-
-    fn own(self, tag: u32) -> Self {
-        let turn = OwnTurn::Call(INVITE);
-        self.with(SegmentKind::Own { turn, tag }, &[])
-    }
-
-    fn denied(self, reason: DenialReason) -> Self {
-        let tool = INVITE;
-        self.with(SegmentKind::Denied { tool, reason }, &[])
-    }
-
-    fn observed(self, source: Option<SourceId>, fields: &[(&str, &str)]) -> Self {
-        let tool = READ;
-        self.with(SegmentKind::Observation { tool, source }, fields)
-    }
-
-    fn note(self) -> Self {
-        self.observed(Some(NOTE), &[("topic", "tea"), ("address", "p@t.local")])
-    }
-
-    fn message(self, from: Option<AgentId>, fields: &[(&str, &str)]) -> Self {
-        self.with(SegmentKind::Message { from }, fields)
-    }
-
-    /// What the assistant says next under a script of these steps.
-    fn reply(&mut self, steps: &str) -> Reply {
-        let text = format!("Script(agents: {{ \"assistant\": [{steps}] }})");
-        let mut model = Scripted::from_text(&text).unwrap();
-        let mut reply = Reply::default();
-        reply.clear();
-        let tools = [READ, INVITE];
-        let turn = Turn {
-            agent: AgentId(0),
-            episode: self.episode,
-            briefing: &self.briefing,
-            tools: &tools,
-            context: &self.context,
-            guidance: self.guidance,
-            schema_mode: SchemaMode::Plain,
-        };
-        let draws = self.draws.at(self.episode, "assistant", EventKey::ROOT);
-        model.complete(turn, draws, &mut reply).unwrap();
-        reply
-    }
-
-    /// The tag of what comes next; every step is called by its tag.
-    #[track_caller]
-    fn check_next(mut self, steps: &str, expected: u32) {
-        assert_eq!(self.reply(steps).tag, expected, "{:?}", self.context);
-    }
-}
-
-/// The inputs of a field of the reply, as positions of segment and field.
-fn inputs(reply: &Reply, field: &str) -> Vec<(u32, Option<u16>)> {
-    let derivation = reply
-        .derivations
-        .iter()
-        .find(|derivation| &*derivation.field == field)
-        .unwrap();
-    positions(&derivation.inputs)
-}
-
-fn positions(inputs: &[Input]) -> Vec<(u32, Option<u16>)> {
-    inputs
-        .iter()
-        .map(|input| (input.segment, input.field))
-        .collect()
-}
+use super::Scripted;
+use super::stage::{INVITE, NOTE, READ, RECORD, Stage, inputs, positions};
+use crate::parser::AppendixIParser;
 
 const READ_NOTE: &str = r#"(say: Call("read_note", { "note": [Goal("note:partner")] }))"#;
 const INVITE_PARTNER: &str = r#"(
@@ -550,151 +375,44 @@ fn the_backend_conforms() {
     assert_eq!(check_model(&make, 200), []);
 }
 
-#[track_caller]
-fn check_error(script: &str, expected: &str) {
-    let error = Script::parse(script).unwrap_err();
-    assert_eq!(error.to_string(), expected);
-}
-
+/// METRICS 6, case 8: what a strict parser would take for a final answer is still read as meant.
 #[test]
-fn mistakes_have_a_line_a_column_and_a_suggestion() {
-    for (script, expected) in [
-        (
-            "Script(\n  agent: {},\n)",
-            "line 2, column 3: unknown field `agent`; did you mean `agents`?",
-        ),
-        (
-            "Script(agents: {\n \"a\": [(say: Finale([]))] })",
-            "line 2, column 14: unknown action `Finale`; did you mean `Final`?",
-        ),
-        (
-            "Script(agents: { \"a\": [(say: Final([Quote(\"x\")]))] })",
-            "line 1, column 37: unknown part of a text `Quote`; there are `Goal`, `Own`, `Copy`",
-        ),
-        (
-            "Script(agents: { \"a\": [(say: Final([]), denied: [(OutsideUserGaol, Next)])] })",
-            "line 1, column 51: unknown reason `OutsideUserGaol`; did you mean `OutsideUserGoal`?",
-        ),
-        (
-            "Script(agents: { \"a\": [(name: \"x\")] })",
-            "line 1, column 34: the field `say` is missing; add `say: ...`",
-        ),
-        (
-            "Script(agents: { \"a\": [(say: Final([]), say: Final([]))] })",
-            "line 1, column 41: the field `say` is given twice; keep one of them",
-        ),
-        (
-            "Script(agents: { \"a\": [], \"a\": [] })",
-            "line 1, column 28: `a` is given twice",
-        ),
-        (
-            "Script(agents: {}) more",
-            "line 1, column 19: something follows the end of the script; remove it",
-        ),
-    ] {
-        check_error(script, expected);
-    }
-}
-
-#[test]
-fn meaningless_steps_are_refused() {
-    let step = |step: &str| format!("Script(agents: {{ \"a\": [{step}] }})");
-    for (written, expected) in [
-        (
-            r#"(say: Final([]), when: [Chance("1.5")], name: "x")"#,
-            "`1.5` is not a probability",
-        ),
-        (
-            r#"(say: Final([]), when: [Not(Chance("0.5"))])"#,
-            "a step with a chance needs a `name`",
-        ),
-        ("(say: Final([]), keep: false)", "only a call has a result"),
-        (
-            r#"(say: Call("t", { "a": [Own("x"), Integer(1)] }))"#,
-            "stands alone between its brackets",
-        ),
-        (
-            r#"(say: Call("t", { "a": [Own("x")], "a": [Own("y")] }))"#,
-            "`a` is given twice",
-        ),
-    ] {
-        let message = Script::parse(&step(written)).unwrap_err().to_string();
-        assert!(message.starts_with("line 1, column "), "{message}");
-        assert!(message.contains(expected), "{message}");
-    }
-}
-
-#[test]
-fn hostile_scripts_end_in_an_error() {
-    let deep = format!(
-        "Script(agents: {{ \"a\": [(say: Final([]), when: [{}Episode(0){}])] }})",
-        "Not(".repeat(1000),
-        ")".repeat(1000)
+fn the_six_completions_of_case_eight() {
+    let invite = |tool: &str| {
+        format!(r#"say: Call("{tool}", {{ "event": [Own("e")], "to": [Own("p@t.local")] }})"#)
+    };
+    let steps = format!(
+        r#"(say: Call("read_note", {{ "note": [Own("n")] }}), form: FencedAliases),
+        ({}),
+        ({}, form: TruncatedInToolName),
+        ({}, form: Prefixed),
+        (say: Call("read_note", {{ "note": [Own("n")] }})),
+        (say: Final([Own("sent")])),"#,
+        invite("delete_note"),
+        invite("send_invite"),
+        invite("send_invite"),
     );
-    let long = " ".repeat(super::MAX_SCRIPT_BYTES + 1);
-    for script in [
-        "",
-        "\0",
-        "Script",
-        "Script(agents: {\"",
-        "((((",
-        "[[[[",
-        &deep,
-        &long,
-    ] {
-        let error = Script::parse(script).unwrap_err();
-        assert!(error.line >= 1 && error.column >= 1, "{error}");
+    let mut stage = Stage::new();
+    let mut read = Vec::new();
+    for tag in 0..6 {
+        let text = stage.reply(&steps).text;
+        let tools = ToolCatalogue {
+            tools: &stage.briefing.tools,
+            known: &[READ, INVITE],
+        };
+        let parsed = AppendixIParser.parse(&text, tools);
+        read.push((parsed.status, parsed.strict_reading_is_final));
+        stage = stage.own(tag);
     }
-}
-
-#[test]
-fn a_script_is_compared_with_its_world() {
-    let script = Script::parse(
-        r#"Script(agents: {
-            "asistant": [],
-            "assistant": [
-                (say: Call("send_invte", { "to": [Copy("note:partnr", "x")] })),
-                (say: Delegate("boss", {}), when: [Committed("read_note"), Not(Seen("tool:x"))]),
-                (say: Final([Copy("message", "x"), Copy("contacts/partner", "x")])),
-            ],
-        })"#,
-    );
-    let findings = script.unwrap().check(&briefing());
-    let shown: Vec<_> = findings
-        .iter()
-        .map(|finding| format!("{}: {}; {}", finding.place, finding.message, finding.help))
-        .collect();
     assert_eq!(
-        shown,
+        read,
         [
-            "agent `asistant`: the world has no agent `asistant`; did you mean `assistant`?",
-            "agent `assistant`, step 1: the world has no tool `send_invte`; did you mean `send_invite`?",
-            "agent `assistant`, step 1: the world has no source `note:partnr`; did you mean `note:partner`?",
-            "agent `assistant`, step 2: the world has no agent `boss`; there are `assistant`, `worker`",
-            "agent `assistant`, step 2: the world has no tool `x`; there are `read_note`, `send_invite`",
+            (ParseStatus::ValidRepairedJson, true),
+            (ParseStatus::ValidStrictJson, false),
+            (ParseStatus::InvalidSchema, true),
+            (ParseStatus::ValidRepairedJson, true),
+            (ParseStatus::ValidStrictJson, false),
+            (ParseStatus::ValidStrictJson, false),
         ]
     );
-    assert_eq!(findings[0].severity, Severity::Error);
-    assert!(
-        findings[1..]
-            .iter()
-            .all(|finding| finding.severity == Severity::Warning)
-    );
-}
-
-#[test]
-fn registration_names_both_and_refuses_twice() {
-    let mut registry = Registry::new();
-    crate::register(&mut registry).unwrap();
-    assert!(crate::register(&mut registry).is_err());
-    let given = std::collections::BTreeMap::new();
-    let (parameters, _) = registry.models.resolve("scripted", &given).unwrap();
-    let (_, factory) = registry.models.find("scripted").unwrap();
-    assert!(factory(&parameters, "Script(agents: {})").is_ok());
-    let message = factory(&parameters, "Script(\nagents: 3)")
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(message.starts_with("line 2, column 8: "), "{message}");
-    assert!(registry.parsers.find("appendix_i").is_ok());
 }
