@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use plugins::action::ActionParser;
 use plugins::draws::{Draws, EventKey, RolloutKey};
-use plugins::ids::{AgentId, RecordId, ToolId};
+use plugins::ids::{AgentId, StoreId, ToolId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::model::{ModelBackend, Segment};
 use plugins::policy::{Hooks, Policy};
@@ -350,7 +350,7 @@ impl Run<'_> {
         for (store, spec) in scenario.stores.iter().enumerate() {
             for initial in &spec.records {
                 let record = Record {
-                    store: plugins::ids::StoreId::at(store),
+                    store: StoreId::at(store),
                     key: initial.key.clone(),
                     content: scenario.sources[initial.source.index()].content.clone(),
                     fields: self.source_fields(initial.source),
@@ -370,5 +370,5 @@ impl Run<'_> {
 
 /// A length as the trace stores it.
 fn count(length: usize) -> u32 {
-    RecordId::at(length).0
+    u32::try_from(length).expect("limits keep every table far shorter")
 }

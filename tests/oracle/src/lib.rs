@@ -12,6 +12,8 @@
 //! | [`generate`] | random scenarios, models and policies |
 //! | [`coverage`] | what occurred in a set of rollouts |
 
+pub mod coverage;
+pub mod generate;
 pub mod interpreter;
 pub mod json;
 pub mod numbers;

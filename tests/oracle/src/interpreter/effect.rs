@@ -14,7 +14,7 @@ use worlds::spec::StoreFilter;
 
 use super::Run;
 use super::ask::ask;
-use super::labels::join_arguments;
+use super::labels::{join, join_arguments};
 use super::state::{Flow, Object, Record, Span};
 
 /// From where tainted content reaches a side effect past its proposal.
@@ -132,7 +132,7 @@ impl Run<'_> {
                 Origin::State => self.recorded(state),
                 Origin::Object(object) => self.object_label(object),
             };
-            label = self.labels.join(label, from);
+            label = join(self.labels, label, from);
         }
         label
     }
@@ -150,7 +150,7 @@ impl Run<'_> {
             None => join_arguments(self.labels, &self.trace.calls[call.index()].arguments),
         };
         for label in referred {
-            exact = self.labels.join(exact, label);
+            exact = join(self.labels, exact, label);
         }
         // An edge runs from an older node to a newer one, so what is touched here comes first.
         for origin in origins {

@@ -8,6 +8,7 @@ use plugins::trace::{Edge, EdgeKind, Happening, Node, NodeDetail, NodeKind, Subj
 use plugins::value::{Content, Text};
 
 use super::Run;
+use super::labels::join;
 use super::state::{Flow, Object, Record, Span};
 
 impl Run<'_> {
@@ -56,7 +57,7 @@ impl Run<'_> {
         });
         if taint {
             let node = &mut self.trace.nodes[to.index()];
-            node.recorded = self.labels.join(node.recorded, recorded);
+            node.recorded = join(self.labels, node.recorded, recorded);
         }
     }
 
@@ -113,7 +114,7 @@ impl Run<'_> {
         let mut exact = self.join_fields(flow.fields);
         if let Some(previous) = previous {
             let before = self.trace.nodes[previous.index()].exact;
-            exact = self.labels.join(before, exact);
+            exact = join(self.labels, before, exact);
         }
         let state = self.node(
             NodeKind::AgentState,
@@ -131,8 +132,9 @@ impl Run<'_> {
 
     /// The label of a source instance.
     pub(super) fn source_label(&mut self, source: SourceId) -> LabelId {
+        let known = &mut self.sources[source.index()].label;
         let label = &self.scenario.briefing.sources[source.index()].label;
-        self.labels.intern(label.clone())
+        *known.get_or_insert_with(|| self.labels.intern(label.clone()))
     }
 
     /// The labels of the fields of a source instance.
@@ -141,8 +143,14 @@ impl Run<'_> {
             return fields;
         }
         let start = self.fields.len();
+        let whole = self.source_label(source);
         for label in &self.scenario.sources[source.index()].labels {
-            let label = self.labels.intern(label.clone());
+            let is_whole = label == self.labels.get(whole);
+            let label = if is_whole {
+                whole
+            } else {
+                self.labels.intern(label.clone())
+            };
             self.fields.push(label);
         }
         let fields = self.span_since(start);

@@ -23,9 +23,9 @@ impl Run<'_> {
 
     pub(super) fn join_fields(&mut self, span: Span) -> LabelId {
         let fields = &self.fields[span.range()];
-        fields.iter().fold(LabelId::BOTTOM, |join, &field| {
-            self.labels.join(join, field)
-        })
+        fields
+            .iter()
+            .fold(LabelId::BOTTOM, |sum, &field| join(self.labels, sum, field))
     }
 
     /// The same fields with `flags` added to every label.
@@ -40,11 +40,11 @@ impl Run<'_> {
 
     /// Adds a segment to the context of `agent`.
     pub(super) fn add_segment(&mut self, agent: AgentId, segment: Segment, span: Span) {
-        let join = self.join_fields(span);
+        let said = self.join_fields(span);
         let agent = &mut self.agents[agent.index()];
         agent.context.push(segment);
         agent.spans.push(span);
-        agent.whole = self.labels.join(agent.whole, join);
+        agent.whole = join(self.labels, agent.whole, said);
     }
 
     /// Labels what a completion says, from the visible segments with these labels.
@@ -56,14 +56,14 @@ impl Run<'_> {
         };
         turn.derived.clear();
         for derivation in &turn.reply.derivations {
-            let join = self.join_inputs(&derivation.inputs, visible, whole);
-            let label = self.written(join, turn.choice);
+            let inputs = self.join_inputs(&derivation.inputs, visible, whole);
+            let label = self.written(inputs, turn.choice);
             turn.derived.push(label);
         }
     }
 
     fn join_inputs(&mut self, inputs: &[Input], visible: &[Span], whole: LabelId) -> LabelId {
-        let mut join = LabelId::BOTTOM;
+        let mut sum = LabelId::BOTTOM;
         for input in inputs {
             let flowed_in = match (visible.get(input.segment as usize), input.field) {
                 (None, _) => whole,
@@ -74,9 +74,9 @@ impl Run<'_> {
                     .copied()
                     .unwrap_or(whole),
             };
-            join = self.labels.join(join, flowed_in);
+            sum = join(self.labels, sum, flowed_in);
         }
-        join
+        sum
     }
 
     /// The label of what a model wrote from `inputs` after the choice labelled `choice`.
@@ -143,7 +143,18 @@ impl Run<'_> {
 
 /// The join of the labels of `arguments`.
 pub(super) fn join_arguments(labels: &mut LabelTable, arguments: &[Argument]) -> LabelId {
-    arguments.iter().fold(LabelId::BOTTOM, |join, argument| {
-        labels.join(join, argument.label)
+    arguments.iter().fold(LabelId::BOTTOM, |sum, argument| {
+        join(labels, sum, argument.label)
     })
+}
+
+/// The join of two labels. Where one lies above the other it is the join, and nothing is interned.
+pub(super) fn join(labels: &mut LabelTable, a: LabelId, b: LabelId) -> LabelId {
+    if a == b || labels.get(b).flows_to(labels.get(a)) {
+        a
+    } else if labels.get(a).flows_to(labels.get(b)) {
+        b
+    } else {
+        labels.join(a, b)
+    }
 }

@@ -274,6 +274,7 @@ impl Record {
 /// What a source instance has come to: its labels once needed, its node once touched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source {
+    pub(super) label: Option<LabelId>,
     pub(super) fields: Option<Span>,
     pub(super) node: Option<NodeId>,
 }

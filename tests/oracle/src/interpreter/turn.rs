@@ -12,7 +12,7 @@ use worlds::spec::AfterSending;
 
 use super::Run;
 use super::ask::ask;
-use super::labels::join_arguments;
+use super::labels::{join, join_arguments};
 use super::state::{Activity, Due, Progress, Turn};
 
 impl Run<'_> {
@@ -108,7 +108,7 @@ impl Run<'_> {
             prompt.segments.push(segment);
             prompt.spans.push(*span);
             for &field in &self.fields[span.range()] {
-                whole = self.labels.join(whole, field);
+                whole = join(self.labels, whole, field);
             }
         }
         whole
