@@ -3,6 +3,8 @@
 pub mod columns;
 pub mod metrics;
 pub mod ratio;
+pub mod rollout_id;
+pub mod row;
 
 #[cfg(test)]
 mod fixture;

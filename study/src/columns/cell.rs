@@ -1,5 +1,6 @@
 //! Cells: the values of columns, written to and read from text.
 
+use serde::{Serialize, Serializer};
 use worlds::spec::{Domain, Stage};
 
 use super::{Column, Part};
@@ -30,13 +31,13 @@ impl std::fmt::Display for Cell {
     }
 }
 
-impl From<&Cell> for serde_json::Value {
-    fn from(cell: &Cell) -> Self {
-        match cell {
-            Cell::Null => Self::Null,
-            Cell::Integer(number) => (*number).into(),
-            Cell::Decimal(number) => (*number).into(),
-            Cell::Text(text) => text.as_str().into(),
+impl Serialize for Cell {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Integer(number) => serializer.serialize_u64(*number),
+            Self::Decimal(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
         }
     }
 }

@@ -1,0 +1,156 @@
+//! The identity of a rollout: a hash of everything that decides what happens in it.
+
+use plugins::setting::{Instrumentation, User};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::columns::Hash;
+
+/// The version of the field list below. A change of the list, of an encoding or of the hash bumps
+/// it, so that ids of two versions never compare equal by accident.
+pub const ROLLOUT_ID_VERSION: u32 = 1;
+
+/// What decides what happens in a rollout. Two rollouts with equal fields have equal traces.
+#[derive(Clone, Copy, Debug)]
+pub struct RolloutFields<'a> {
+    /// The seed of the study.
+    pub study_seed: u64,
+    /// The identity of the scenario.
+    pub scenario: &'a str,
+    /// What the scenario says.
+    pub scenario_hash: Hash,
+    /// The policy.
+    pub policy: &'a str,
+    /// Its version and parameters.
+    pub policy_hash: Hash,
+    /// The model backend.
+    pub model: &'a str,
+    /// Its version, parameters and configuration.
+    pub profile_hash: Hash,
+    /// What recorded labels are.
+    pub instrumentation: Instrumentation,
+    /// Who answers confirmations.
+    pub user: User,
+    /// The seed of the rollout.
+    pub seed: u64,
+}
+
+impl RolloutFields<'_> {
+    /// The id.
+    #[must_use]
+    pub fn id(&self) -> Hash {
+        let mut hasher = Xxh3::new();
+        hasher.update(b"rollout");
+        hasher.update(&ROLLOUT_ID_VERSION.to_le_bytes());
+        hasher.update(&self.study_seed.to_le_bytes());
+        text(&mut hasher, self.scenario);
+        hasher.update(&self.scenario_hash.0.to_le_bytes());
+        text(&mut hasher, self.policy);
+        hasher.update(&self.policy_hash.0.to_le_bytes());
+        text(&mut hasher, self.model);
+        hasher.update(&self.profile_hash.0.to_le_bytes());
+        text(&mut hasher, &self.instrumentation.name());
+        text(&mut hasher, user_name(self.user));
+        hasher.update(&self.seed.to_le_bytes());
+        Hash(hasher.digest128())
+    }
+}
+
+/// Adds a text so that no two lists of texts run into each other.
+fn text(hasher: &mut Xxh3, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}
+
+/// The name of a simulated user in rows and manifests.
+#[must_use]
+pub const fn user_name(user: User) -> &'static str {
+    match user {
+        User::Absent => "absent",
+        User::RubberStamp => "rubber_stamp",
+        User::Oracle => "oracle",
+        User::Careful => "careful",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn fields() -> RolloutFields<'static> {
+        RolloutFields {
+            study_seed: 1,
+            scenario: "demo",
+            scenario_hash: Hash(2),
+            policy: "none",
+            policy_hash: Hash(3),
+            model: "scripted",
+            profile_hash: Hash(4),
+            instrumentation: Instrumentation::PAPER,
+            user: User::Absent,
+            seed: 5,
+        }
+    }
+
+    #[test]
+    fn every_field_enters_the_id() {
+        let ids: BTreeSet<Hash> = [
+            fields(),
+            RolloutFields {
+                study_seed: 9,
+                ..fields()
+            },
+            RolloutFields {
+                scenario: "other",
+                ..fields()
+            },
+            RolloutFields {
+                scenario_hash: Hash(9),
+                ..fields()
+            },
+            RolloutFields {
+                policy: "other",
+                ..fields()
+            },
+            RolloutFields {
+                policy_hash: Hash(9),
+                ..fields()
+            },
+            RolloutFields {
+                model: "other",
+                ..fields()
+            },
+            RolloutFields {
+                profile_hash: Hash(9),
+                ..fields()
+            },
+            RolloutFields {
+                instrumentation: Instrumentation::FULL,
+                ..fields()
+            },
+            RolloutFields {
+                user: User::Oracle,
+                ..fields()
+            },
+            RolloutFields {
+                seed: 9,
+                ..fields()
+            },
+        ]
+        .iter()
+        .map(RolloutFields::id)
+        .collect();
+        assert_eq!(ids.len(), 11);
+    }
+
+    /// A stored result is found again by its ids: this value may change only with the version.
+    #[test]
+    fn the_id_of_version_1_is_fixed() {
+        assert_eq!(ROLLOUT_ID_VERSION, 1);
+        assert_eq!(
+            fields().id().to_string(),
+            "ad667579301197b772b7b4c975cdfd57"
+        );
+    }
+}
