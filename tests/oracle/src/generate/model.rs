@@ -6,12 +6,12 @@ use plugins::model::{
     Derivation, Input, ModelBackend, ModelFailure, Reply, Segment, SegmentKind, Turn,
 };
 use plugins::state::SavedState;
-use plugins::tool::{ArgumentSpec, ToolSpec};
+use plugins::tool::{ArgumentSpec, Passing, Role, ToolSpec, ValueKind};
 use plugins::value::{Text, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::digest::Digest;
-use super::{FIELDS, KEYS, Random};
+use super::{ADDRESSES, FIELDS, KEYS, Random, SOURCES, WORDS};
 
 /// What it says depends only on the turn and on its keyed draws.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,6 +90,13 @@ impl Speaker<'_> {
         let own = |segment: &&Segment| matches!(segment.kind, SegmentKind::Own { .. });
         let taken = self.turn.context.iter().filter(own).count() as u64;
         let tools = self.turn.tools.len() as u64;
+        if let Some(SegmentKind::Denied { tool, .. }) =
+            self.turn.context.last().map(|last| last.kind)
+            && self.random.chance(40)
+        {
+            let again = self.habit(&self.turn.briefing.tools[tool.index()]);
+            return self.write(&again);
+        }
         let action = match self.random.below(100 + 8 * taken) {
             0..3 => return self.noise(),
             3..6 => json!({"action": "tool", "tool": "no_such_tool", "arguments": {}}),
@@ -121,25 +128,20 @@ impl Speaker<'_> {
         (*self.random.pick(&noise)).to_owned()
     }
 
-    /// A text and, usually, where it comes from: copied from the context, or any word.
-    fn words(&mut self, field: &str) -> Text {
-        let mut inputs = Vec::new();
+    /// A text and, usually, where it comes from: copied from the context, or a word of `pool`.
+    fn words(&mut self, field: &str, pool: &[&str]) -> Text {
         let copied = self
             .random
-            .chance(55)
+            .chance(45)
             .then(|| input(&self.turn, &mut self.random));
         let found = copied.and_then(|input| {
             let segment = self.turn.context.get(input.segment as usize)?;
             let fields = &segment.content.fields;
             fields.get(usize::from(input.field.unwrap_or(0)))
         });
-        let text = match found {
-            Some(found) => {
-                inputs.extend(copied);
-                found.value.clone()
-            }
-            None if field == "target" && self.random.chance(50) => self.random.text(KEYS),
-            None => self.random.word(),
+        let (text, inputs) = match found {
+            Some(found) => (found.value.clone(), copied.into_iter().collect()),
+            None => (self.random.text(pool), Vec::new()),
         };
         self.derive(field, inputs);
         text
@@ -161,26 +163,47 @@ impl Speaker<'_> {
 
     fn delegate(&mut self) -> Json {
         let agents = &self.turn.briefing.agents;
-        let to = if self.random.chance(8) {
-            "nobody".into()
-        } else {
-            self.random.pick(agents).name.clone()
+        let next = (self.turn.agent.index() + 1) % agents.len();
+        let to = match self.random.below(10) {
+            0 => "nobody".into(),
+            1..6 => agents[next].name.clone(),
+            _ => self.random.pick(agents).name.clone(),
         };
         let mut content = Map::new();
         let count = self.random.size(3);
         for &name in &FIELDS[..count] {
-            let said = self.words(name);
+            let said = self.words(name, WORDS);
             content.insert(name.to_owned(), json!(&*said));
         }
         json!({"action": "delegate", "to": &*to, "content": content})
     }
 
     fn answer(&mut self) -> Json {
-        let text = self.words("text");
+        let text = self.words("text", WORDS);
         json!({"action": "final", "text": &*text})
     }
 
+    /// A call that this tool is often called with, so that it is made more than once.
+    fn habit(&mut self, tool: &ToolSpec) -> Json {
+        let mut usual = Random::new(tool.arguments.len() as u64, 0);
+        let mut arguments = Map::new();
+        for argument in &tool.arguments {
+            let value = match argument.kind {
+                ValueKind::Text => json!(&*usual.text(pool(argument))),
+                ValueKind::List => json!([&*usual.text(ADDRESSES)]),
+                ValueKind::Integer => json!(usual.below(3)),
+                ValueKind::Boolean => json!(true),
+            };
+            self.derive(&argument.name, Vec::new());
+            arguments.insert(argument.name.to_string(), value);
+        }
+        json!({"action": "tool", "tool": &*tool.name, "arguments": arguments})
+    }
+
     fn call(&mut self, tool: &ToolSpec) -> Json {
+        if self.random.chance(25) {
+            return self.habit(tool);
+        }
         let mut arguments = Map::new();
         for argument in &tool.arguments {
             let leaves_out = if argument.required { 2 } else { 35 };
@@ -202,14 +225,18 @@ impl Speaker<'_> {
 
     fn argument(&mut self, argument: &ArgumentSpec) -> Json {
         match self.random.value(argument.kind) {
-            Value::Text(_) => json!(&*self.words(&argument.name)),
+            Value::Text(_) => json!(&*self.words(&argument.name, pool(argument))),
             Value::List(items) => {
                 self.derive(&argument.name, Vec::new());
                 json!(items.iter().map(|item| &**item).collect::<Vec<_>>())
             }
             Value::Integer(number) => {
                 self.derive(&argument.name, Vec::new());
-                json!(number)
+                if self.random.chance(10) {
+                    json!(number.to_string())
+                } else {
+                    json!(number)
+                }
             }
             Value::Boolean(truth) => {
                 self.derive(&argument.name, Vec::new());
@@ -240,12 +267,28 @@ impl Speaker<'_> {
         let (Some(tool), arguments) = (action["tool"].as_str(), &action["arguments"]) else {
             return action.to_string();
         };
-        let aliased = match self.random.below(4) {
+        let aliased = match self.random.below(5) {
+            3 => {
+                return action
+                    .to_string()
+                    .replacen("\"target\":", "\"destination\":", 1);
+            }
             0 => json!({"tool_name": tool, "parameters": arguments}),
             1 => json!({"action": tool, "arguments": arguments}),
             2 => json!({"action": "tool", "tool": tool, "arguments": arguments.to_string()}),
             _ => return format!("Action: {tool}\nAction Input: {arguments}"),
         };
         aliased.to_string()
+    }
+}
+
+/// Words that an argument is likely to mean something by.
+fn pool(argument: &ArgumentSpec) -> &'static [&'static str] {
+    match (argument.passing, argument.role) {
+        (Passing::Reference, _) => &["doc:0", "doc:1", "tool:0", "store_0/k0", "store_1/k1"],
+        (_, Role::Document) => SOURCES,
+        (_, Role::MemoryKey) => KEYS,
+        (_, Role::Recipient) => ADDRESSES,
+        _ => WORDS,
     }
 }
