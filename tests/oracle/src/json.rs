@@ -467,3 +467,63 @@ pub(crate) fn snake(variant: &impl Debug) -> String {
     }
     snake
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::{Heading, render};
+    use crate::generate::WorldSeed;
+    use crate::interpreter::run;
+    use crate::plain_parser::PlainParser;
+
+    fn hide(value: &mut Value, is_hidden: &dyn Fn(&str, &Value) -> bool) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| hide(item, is_hidden)),
+            Value::Object(members) => {
+                let is_draw = members.get("what").is_some_and(|what| what == "drawn");
+                for (key, member) in members.iter_mut() {
+                    if is_hidden(key, member) && !is_draw {
+                        *member = Value::Null;
+                    } else if key != "content" {
+                        hide(member, is_hidden);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn redaction_hides_values_contents_and_foreign_names_and_nothing_else() {
+        for seed in (0..200).map(WorldSeed) {
+            let (scenario, setting) = (seed.scenario(), seed.setting());
+            let policy = &mut seed.policy();
+            let history = run(&scenario, policy, &mut seed.model(), &PlainParser, &setting);
+            let text = |redacted| {
+                let heading = Heading {
+                    policy: "random",
+                    model: "random",
+                    redacted,
+                };
+                render(&history, &scenario, &setting, heading)
+            };
+            let tools = scenario.briefing.tools.iter().map(|tool| &*tool.name);
+            let agents = scenario.briefing.agents.iter().map(|agent| &*agent.name);
+            let known: Vec<&str> = tools.chain(agents).collect();
+            let is_hidden = |key: &str, value: &Value| match key {
+                "value" | "content" => true,
+                "named" => value.as_str().is_some_and(|name| !known.contains(&name)),
+                _ => false,
+            };
+            let (open, redacted) = (text(false), text(true));
+            assert_eq!(open.lines().count(), redacted.lines().count());
+            for (open, redacted) in open.lines().zip(redacted.lines()).skip(1) {
+                let mut open: Value = serde_json::from_str(open).expect("JSON");
+                hide(&mut open, &is_hidden);
+                let redacted: Value = serde_json::from_str(redacted).expect("JSON");
+                assert_eq!(open, redacted, "{seed:?}");
+            }
+        }
+    }
+}

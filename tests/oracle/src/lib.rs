@@ -19,6 +19,10 @@ pub mod json;
 pub mod numbers;
 
 #[cfg(test)]
+mod hand_built;
+#[cfg(test)]
 mod plain_parser;
+#[cfg(test)]
+mod sequences;
 #[cfg(test)]
 mod shapes;

@@ -1,8 +1,6 @@
 //! The node accounting of METRICS section 2, as golden tests on hand-built worlds. The published
 //! counts fix these shapes only up to their means.
 
-mod world;
-
 use plugins::briefing::{Channel, Trust};
 use plugins::ids::AgentId;
 use plugins::policy::{
@@ -14,7 +12,7 @@ use plugins::tool::{Operation, Passing, RiskClass, Role};
 use plugins::trace::Outcome;
 use worlds::spec::RecoveryOperation;
 
-use world::{From, Nothing, Say, Script, World};
+use crate::hand_built::{From, Nothing, Say, Script, World};
 
 const NAMES: [&str; 3] = ["agent_0", "agent_1", "agent_2"];
 

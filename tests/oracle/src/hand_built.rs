@@ -1,4 +1,4 @@
-//! Hand-built worlds, scripts and policies for the shapes.
+//! Hand-built worlds, scripts and the policy of no hooks, for tests.
 
 use plugins::action::ActionParser;
 use plugins::briefing::{AgentInfo, Briefing, Channel, SourceInfo, Trust};
@@ -27,10 +27,10 @@ use crate::numbers::Numbers;
 use crate::plain_parser::PlainParser;
 
 /// A world of `hops + 1` agents in a chain, all with every tool.
-pub(super) struct World(pub(super) Scenario);
+pub(crate) struct World(pub(crate) Scenario);
 
 impl World {
-    pub(super) fn new(hops: usize) -> Self {
+    pub(crate) fn new(hops: usize) -> Self {
         let mut world = Self(Scenario {
             identity: "shape".into(),
             content_hash: 0,
@@ -75,7 +75,7 @@ impl World {
     }
 
     /// A source with the fields `text` and `who`.
-    pub(super) fn source(&mut self, name: &str, channel: Channel, trust: Trust) -> SourceId {
+    pub(crate) fn source(&mut self, name: &str, channel: Channel, trust: Trust) -> SourceId {
         let id = SourceId::at(self.0.sources.len());
         let label = Label::of_source(id);
         let field = |name: &str, value: &str| Field {
@@ -105,7 +105,7 @@ impl World {
     }
 
     /// A tool that all agents know. Arguments: name, role, passing; the first is the target.
-    pub(super) fn tool(
+    pub(crate) fn tool(
         &mut self,
         name: &str,
         operation: Operation,
@@ -140,7 +140,7 @@ impl World {
     }
 
     /// A persistent store with one initial record per name and trust.
-    pub(super) fn store(
+    pub(crate) fn store(
         &mut self,
         records: &[(&str, Trust)],
         persists: &[(AgentId, u64)],
@@ -161,7 +161,7 @@ impl World {
         StoreId::at(self.0.stores.len() - 1)
     }
 
-    pub(super) fn scrub(&mut self, after_ticks: u64) {
+    pub(crate) fn scrub(&mut self, after_ticks: u64) {
         self.step(
             after_ticks,
             RecoveryOperation::Scrub(RecoveryScope {
@@ -171,7 +171,7 @@ impl World {
         );
     }
 
-    pub(super) fn step(&mut self, after_ticks: u64, operation: RecoveryOperation) {
+    pub(crate) fn step(&mut self, after_ticks: u64, operation: RecoveryOperation) {
         self.0.recovery.push(RecoveryStep {
             episode: 0,
             after_ticks,
@@ -179,7 +179,7 @@ impl World {
         });
     }
 
-    pub(super) fn play(&self, policy: &mut dyn Policy, script: Script) -> (History, Numbers) {
+    pub(crate) fn play(&self, policy: &mut dyn Policy, script: Script) -> (History, Numbers) {
         let setting = Setting {
             key: RolloutKey::default(),
             instrumentation: Instrumentation::PAPER,
@@ -208,7 +208,7 @@ impl World {
 
 /// What a script says in one turn of an agent.
 #[derive(Clone)]
-pub(super) enum Say {
+pub(crate) enum Say {
     /// A tool and its arguments, each with the name of the source that it is copied from.
     Call(&'static str, Vec<(&'static str, &'static str, From)>),
     /// A read whose result is discarded.
@@ -219,14 +219,14 @@ pub(super) enum Say {
 
 /// Where a field comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum From {
+pub(crate) enum From {
     Goal,
     /// The latest observation or message in the context.
     Read,
 }
 
 /// What each agent says, turn by turn.
-pub(super) type Script = Vec<Vec<Say>>;
+pub(crate) type Script = Vec<Vec<Say>>;
 
 struct Scripted(Script);
 
@@ -244,6 +244,8 @@ impl ModelBackend for Scripted {
         let say = self.0[turn.agent.index()]
             .get(taken)
             .ok_or_else(|| ModelFailure("the script is over".to_owned()))?;
+        // The script does not depend on what was read.
+        reply.choice = Some(std::iter::empty().collect());
         let quoted = |text: &str| format!("\"{text}\"");
         let mut derive = |field: &str, from: From| {
             let wanted = |segment: &Segment| match from {
@@ -291,7 +293,7 @@ impl ModelBackend for Scripted {
 }
 
 /// The policy of no hooks.
-pub(super) struct Nothing;
+pub(crate) struct Nothing;
 
 impl SavedState for Nothing {}
 
