@@ -520,7 +520,12 @@ impl Messages<'_, '_> {
 /// The decisions.
 #[derive(SystemParam)]
 pub(crate) struct Decisions<'w, 's> {
-    query: Query<'w, 's, (&'static mut Decision, &'static mut InUse)>,
+    query: Query<
+        'w,
+        's,
+        (&'static mut Decision, &'static mut InUse),
+        (Without<Record>, Without<Proposal>, Without<Message>),
+    >,
 }
 
 impl Decisions<'_, '_> {
