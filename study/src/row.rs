@@ -54,7 +54,7 @@ columns! {
             over: "name",
             stages: All,
             null: "never",
-            origin: P("method family, 4.3"),
+            origin: O("tables by family"),
         }
         /// The evidence stage.
         stage: Stage {
