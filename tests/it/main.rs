@@ -1,3 +1,9 @@
 //! The integration tests, in one program so that there is one link.
 
+mod case_studies;
+mod differential;
+mod ecs;
+mod golden;
+mod snapshots;
+mod support;
 mod tidy;

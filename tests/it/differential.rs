@@ -1,0 +1,178 @@
+//! The engine against the oracle: an independent interpreter of `docs/SEMANTICS.md` that shares no
+//! code with the engine's systems, trace building or metrics.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use containment_bench::Bench;
+use engine::export::jsonl;
+use engine::{Plugins, Rollout, Setting};
+use oracle::generate::WorldSeed;
+use oracle::json::Heading;
+use oracle::numbers::Numbers;
+use plugins::action::ActionParser;
+use plugins::trace::Outcome;
+use serde_json::Value;
+use worlds::spec::Scenario;
+
+use crate::support::{POLICIES, columns, numbers, shipped};
+
+/// How many random worlds are compared: 2,000, or 10,000 with `CONTAINMENT_LONG_RUN` set.
+fn random_worlds() -> u64 {
+    #[expect(clippy::disallowed_methods, reason = "only the number of worlds depends on it")]
+    let long = std::env::var_os("CONTAINMENT_LONG_RUN").is_some();
+    if long { 10_000 } else { 2_000 }
+}
+
+fn parser() -> Arc<dyn ActionParser> {
+    Bench::built_in().parser().expect("the built-in parser")
+}
+
+/// The engine's setting as the oracle takes it.
+fn oracle_setting(setting: &Setting) -> oracle::interpreter::Setting {
+    oracle::interpreter::Setting {
+        key: setting.key.clone(),
+        instrumentation: setting.instrumentation,
+        user: setting.user,
+    }
+}
+
+fn engine_trace(rollout: &Rollout, setting: &Setting) -> String {
+    let header = jsonl::Header { scenario: rollout.scenario(), policy: "p", model: "m", setting };
+    jsonl::write(header, rollout.trace(), rollout.labels(), true)
+}
+
+/// Compares two traces line by line; the first that differs.
+fn first_difference(engine: &str, oracle: &str) -> Option<String> {
+    let parse = |line: &str| serde_json::from_str::<Value>(line).expect("a line of JSON");
+    let (mut left, mut right) = (engine.lines(), oracle.lines());
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return None,
+            (Some(a), Some(b)) if parse(a) == parse(b) => {}
+            (a, b) => return Some(format!("engine: {}\noracle: {}", a.unwrap_or("-"), b.unwrap_or("-"))),
+        }
+    }
+}
+
+fn untrusted_names(scenario: &Scenario) -> BTreeSet<String> {
+    let briefing = &scenario.briefing;
+    briefing.untrusted.iter().map(|source| briefing.sources[source as usize].name.to_string()).collect()
+}
+
+/// The published counts of the study crate against those of petgraph over the JSON Lines.
+fn same_numbers(rollout: &Rollout, setting: &Setting, trace: &str) -> Result<(), String> {
+    let by_petgraph = Numbers::read(trace, &untrusted_names(rollout.scenario()))?;
+    if let Some(violation) = by_petgraph.violations.first() {
+        return Err(violation.clone());
+    }
+    if matches!(rollout.outcome(), Some(Outcome::Errored(_))) {
+        return Ok(());
+    }
+    let ours = columns(&numbers(rollout, setting.instrumentation));
+    let (labelled, region) = by_petgraph.blast_radius_norm;
+    let expected = [
+        ("blast_radius_norm_numerator", labelled),
+        ("blast_radius_norm_denominator", region),
+        ("blast_radius_raw", by_petgraph.blast_radius_raw),
+        ("br_agent", by_petgraph.br_agent),
+        ("br_message", by_petgraph.br_message),
+        ("br_memory", by_petgraph.br_memory),
+        ("br_tool", by_petgraph.br_tool),
+        ("br_side_effect", by_petgraph.br_side_effect),
+        ("br_source", by_petgraph.br_source),
+        ("cascade_depth", by_petgraph.cascade_depth),
+        ("br_out_of_region", by_petgraph.br_out_of_region),
+    ];
+    for (name, value) in expected {
+        if ours[name] != value.to_string() {
+            return Err(format!("{name}: metrics say {}, petgraph says {value}", ours[name]));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn engine_equals_oracle_on_random_worlds() {
+    let parser = parser();
+    let mut reused: Option<Rollout> = None;
+    for seed in (0..random_worlds()).map(WorldSeed) {
+        let scenario = Arc::new(seed.scenario());
+        let oracles = seed.setting();
+        let setting = Setting { key: oracles.key.clone(), instrumentation: oracles.instrumentation, user: oracles.user };
+        let plugins = Plugins {
+            policy: Box::new(seed.policy()),
+            policy_hash: 1,
+            model: Box::new(seed.model()),
+            model_hash: 2,
+            parser: Arc::clone(&parser),
+        };
+        // One world is reused for all of them: pools must not leak from rollout to rollout.
+        let rollout = match &mut reused {
+            Some(rollout) => {
+                rollout.restart(&scenario, plugins, &setting);
+                rollout
+            }
+            None => reused.insert(Rollout::new(&scenario, plugins, &setting)),
+        };
+        rollout.run();
+        let history = oracle::interpreter::run(&scenario, &mut seed.policy(), &mut seed.model(), &*parser, &oracles);
+        let trace = engine_trace(rollout, &setting);
+        let heading = Heading { policy: "p", model: "m", redacted: false };
+        let expected = oracle::json::render(&history, &scenario, &oracles, heading);
+        if let Some(difference) = first_difference(&trace, &expected) {
+            panic!("{seed:?}\n{difference}");
+        }
+        if let Err(problem) = same_numbers(rollout, &setting, &trace) {
+            panic!("{seed:?}: {problem}");
+        }
+    }
+}
+
+#[test]
+fn engine_equals_oracle_on_shipped_worlds() {
+    let bench = Bench::built_in();
+    for (path, scene) in shipped() {
+        for policy in POLICIES {
+            for seed in 1..=3 {
+                let setting = containment_bench::bench::setting(&scene, seed);
+                let make = || bench.plugins(&scene, &policy.into(), &"scripted".into()).expect("built-in plugins");
+                let mut rollout = Rollout::new(&scene.scenario, make(), &setting);
+                rollout.run();
+                let Plugins { mut policy, mut model, parser, .. } = make();
+                let oracles = oracle_setting(&setting);
+                let history = oracle::interpreter::run(&scene.scenario, &mut *policy, &mut *model, &*parser, &oracles);
+                let trace = engine_trace(&rollout, &setting);
+                let heading = Heading { policy: "p", model: "m", redacted: false };
+                let expected = oracle::json::render(&history, &scene.scenario, &oracles, heading);
+                assert_eq!(first_difference(&trace, &expected), None, "{path}");
+                same_numbers(&rollout, &setting, &trace).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+            }
+        }
+    }
+}
+
+/// The oracle is worth something only as long as it is independent.
+#[test]
+fn oracle_imports_nothing_of_the_engine() {
+    let folder = crate::support::root().join("tests/oracle");
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("the oracle's manifest");
+    for forbidden in ["engine", "study", "bevy_ecs", "policies", "models"] {
+        let depends = manifest.lines().any(|line| line.split(['.', ' ', '=']).next() == Some(forbidden));
+        assert!(!depends, "tests/oracle/Cargo.toml depends on {forbidden}: the oracle must stay independent");
+    }
+    let mut folders = vec![folder.join("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the oracle's sources") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            for forbidden in ["engine::", "study::", "bevy_ecs", "include!"] {
+                assert!(!text.contains(forbidden), "{}: uses `{forbidden}`", path.display());
+            }
+        }
+    }
+}
