@@ -1,8 +1,8 @@
 //! A kit that any plugin can be run through by its author.
 //!
-//! [`check_policy`], [`check_parser`] and [`check_model`] put a plugin before scenarios from a seed,
-//! every fourth of them hostile, and return what it violates. They need no test framework: assert
-//! that the list is empty.
+//! [`check_policy`], [`check_parser`], [`check_model`], [`check_attacker`] and [`check_auditor`] put
+//! a plugin before scenarios from a seed, every fourth of them hostile, and return what it violates.
+//! They need no test framework: assert that the list is empty.
 //!
 //! ```
 //! use plugins::conformance::check_policy;
@@ -28,12 +28,14 @@ pub mod sample;
 
 mod hostile;
 mod model;
+mod others;
 mod parser;
 mod policy;
 mod question;
 mod reference;
 
 pub use model::check_model;
+pub use others::{check_attacker, check_auditor};
 pub use parser::check_parser;
 pub use policy::{check_policy, hooks_exercised};
 

@@ -26,6 +26,8 @@ pub struct Rule {
     pub denial: Option<DenialReason>,
     /// Where it comes from.
     pub origin: Origin,
+    /// The policies that use it; none if it belongs to all of them or to a composition.
+    pub policies: &'static [&'static str],
     /// What it says, with its source.
     pub doc: &'static str,
 }
@@ -72,6 +74,7 @@ pub const ALLOW_AUTHORIZED_TARGET: Rule = Rule {
     verdict: VerdictKind::Allow,
     denial: None,
     origin: Origin::Paper,
+    policies: &["tool_boundary"],
     doc: "The trusted task configuration authorises this tool on this target, and every \
           constraint of that authorisation on arguments that name a target holds (Table 7, final \
           send, share, invite or write). The evidence names the authorisation.",
@@ -83,6 +86,7 @@ pub const ALLOW_LEDGER_MATCH: Rule = Rule {
     verdict: VerdictKind::Allow,
     denial: None,
     origin: Origin::Paper,
+    policies: &["intent_ledger_v2", "rollback_v2"],
     doc: "The call matches the trusted ledger exactly, leaks nothing, and no tainted field \
           expands its authority (Eq. 10, Appendix H 6). Taint alone does not forbid it. The \
           evidence names the ledger entry.",
@@ -94,6 +98,7 @@ pub const ALLOW_UNTAINTED_MATCH: Rule = Rule {
     verdict: VerdictKind::Allow,
     denial: None,
     origin: Origin::Paper,
+    policies: &["taint_only_v1"],
     doc: "The call matches the trusted ledger, leaks nothing, and its proposal is not tainted \
           (Eq. 11). The evidence names the ledger entry.",
 };
@@ -104,6 +109,7 @@ pub const LOW_TO_HIGH_PRIVILEGE_JUMP: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::TaintedPrivilegeJump),
     origin: Origin::Paper,
+    policies: &["intent_ledger_v2", "rollback_v2"],
     doc: "The call matches the ledger, but untrusted content supplies a field of authority \
           (recipient, document, visibility, memory key, event, contact, scope) with a value that \
           the matched entry does not name: Expand of Eq. 10, Appendix H 5. The rule id is the \
@@ -117,6 +123,7 @@ pub const OUTSIDE_USER_GOAL: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::OutsideUserGoal),
     origin: Origin::Paper,
+    policies: &["intent_ledger_v2", "rollback_v2"],
     doc: "No ledger entry authorises this action on this target with these arguments (Match of \
           Eqs. 9 and 10, Appendix H 4 and 5). The fields say what failed: the action if no entry \
           is about the tool, else the target, else the arguments that the nearest entry refuses.",
@@ -128,6 +135,12 @@ pub const SECRET_LEAK: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::TargetNotAuthorized),
     origin: Origin::Paper,
+    policies: &[
+        "intent_ledger_v2",
+        "rollback_v2",
+        "taint_only_v1",
+        "tool_boundary",
+    ],
     doc: "An argument carries a synthetic secret or a private label, and not everybody who would \
           read it is permitted to (Leak of Eqs. 10 and 11, Table 7). The fields are the arguments \
           that leak. That the agent is told `target_not_authorized` is inferred.",
@@ -139,6 +152,7 @@ pub const TAINTED_PRIVILEGE_JUMP: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::TaintedPrivilegeJump),
     origin: Origin::Paper,
+    policies: &["taint_only_v1"],
     doc: "The proposal is tainted, and taint disqualifies a high-risk call even if the ledger \
           authorises it (Eq. 11, 5.1). That it is blocked, and not confirmed, because the tool is \
           outbound is inferred from the confirm rate of Table 11.",
@@ -150,6 +164,7 @@ pub const TARGET_NOT_AUTHORIZED: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::TargetNotAuthorized),
     origin: Origin::Paper,
+    policies: &["taint_only_v1", "tool_boundary"],
     doc: "The trusted task configuration authorises no such call: no entry for the tool, or not \
           for the target, or a constraint on an argument fails (Table 7; Match of Eq. 11). The \
           fields say which.",
@@ -161,6 +176,7 @@ pub const CONFIRM_TAINTED_WRITE: Rule = Rule {
     verdict: VerdictKind::Confirm,
     denial: Some(DenialReason::ConfirmationRequired),
     origin: Origin::Inferred,
+    policies: &["taint_only_v1"],
     doc: "The proposal is tainted and matches the ledger, and the tool writes inside: the user is \
           asked. Eq. 11 is binary and suppresses confirmation metadata; Table 11 prints a confirm \
           rate of 0.1605 for this policy.",
@@ -172,6 +188,7 @@ pub const NOT_DECIDED: Rule = Rule {
     verdict: VerdictKind::Allow,
     denial: None,
     origin: Origin::Paper,
+    policies: &[],
     doc: "No rule of the policy is about this: the hook is not used, or the call is low-risk, \
           which Eqs. 10 and 11 allow and Appendix H 3 allows and records.",
 };
@@ -182,6 +199,7 @@ pub const CHECKPOINT_HOLD: Rule = Rule {
     verdict: VerdictKind::Hold,
     denial: Some(DenialReason::CheckpointHold),
     origin: Origin::Inferred,
+    policies: &["rollback_v2"],
     doc: "An authorised, tainted call of an irrevocable e-mail tool is held once; the same call \
           proposed again commits. The paper counts synthetic confirmation and rollback paths (5.6, \
           Appendix H 7) and does not say where; this place gives the block rate of 0.2000 in \
@@ -194,6 +212,7 @@ pub const QUARANTINE_TAINTED_MEMORY: Rule = Rule {
     verdict: VerdictKind::Quarantine,
     denial: Some(DenialReason::MemoryQuarantined),
     origin: Origin::Inferred,
+    policies: &["intent_ledger_v2", "rollback_v2", "taint_only_v1"],
     doc: "A memory record whose recorded label is tainted is quarantined when it is read. \
           Inferred from the logged spread of the memory stage (Table 15) and from case 5 of \
           Table 21; the equations are about proposals only. The evidence names the untrusted \
@@ -206,6 +225,7 @@ pub const CONFLICTING_REWRITES: Rule = Rule {
     verdict: VerdictKind::Block,
     denial: Some(DenialReason::PluginFault),
     origin: Origin::Inferred,
+    policies: &[],
     doc: "The policies of a composition change the same thing in different ways, or one changes \
           it while another would later let the unchanged call through; it is refused. Ours.",
 };
@@ -216,6 +236,7 @@ pub const ROLLBACK_REVOKED_SOURCE: Rule = Rule {
     verdict: VerdictKind::Act,
     denial: None,
     origin: Origin::Inferred,
+    policies: &["rollback_v2"],
     doc: "A source was revoked, a live memory record carries it, and the ledger authorises the \
           inverse of the tool that stored the record on the same target: the call is undone. The \
           paper marks rollback paths (5.6) and subjects rollbacks to the ledger (Appendix H 4); \
@@ -240,6 +261,13 @@ mod tests {
             );
         }
         assert_eq!(find("no_such_rule"), None);
+    }
+
+    #[test]
+    fn policies_are_named_in_order() {
+        for rule in ALL {
+            assert!(rule.policies.is_sorted_by(|a, b| a < b), "{}", rule.id);
+        }
     }
 
     #[test]

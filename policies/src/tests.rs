@@ -125,11 +125,11 @@ fn compositions_of_built_in_policies_keep_the_laws() {
     assert_eq!(check_policy(&shadow, 30), []);
 }
 
-/// Every rule that a verdict names is in the table, with that verdict and that denial, and every
-/// rule on proposals occurs.
+/// Every rule that a verdict names is in the table, with that verdict, denial and policy, and every
+/// rule on proposals is used by each policy that the table names.
 #[test]
 fn verdicts_name_rules_of_the_table() {
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for info in registry().policies.infos() {
         for given in settings(info) {
             let mut policy = make(info.name, &given);
@@ -140,21 +140,24 @@ fn verdicts_name_rules_of_the_table() {
                 if ruling.verdict != ProposalVerdict::Allow {
                     assert_eq!(Some(ruling.reason.denial), rule.denial);
                 }
-                seen.insert(rule.id);
+                seen.entry(rule.id).or_default().insert(info.name);
             }
         }
     }
-    let elsewhere = [
-        "quarantine_tainted_memory",
-        "rewrite_conflict",
-        "rollback_revoked_source",
-    ];
-    for rule in rules::ALL {
-        assert_eq!(
-            seen.contains(rule.id),
-            !elsewhere.contains(&rule.id),
-            "{}",
-            rule.id
-        );
+    seen.remove("default_allow");
+    for (rule, policies) in &seen {
+        let named = rules::find(rule).unwrap().policies;
+        assert!(policies.iter().eq(named), "{rule}: {policies:?}");
     }
+    let unseen = rules::ALL.iter().filter(|rule| !seen.contains_key(rule.id));
+    let unseen: Vec<_> = unseen.map(|rule| rule.id).collect();
+    assert_eq!(
+        unseen,
+        [
+            "default_allow",
+            "quarantine_tainted_memory",
+            "rewrite_conflict",
+            "rollback_revoked_source",
+        ]
+    );
 }

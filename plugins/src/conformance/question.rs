@@ -206,16 +206,8 @@ impl Case {
         };
         let is_asked =
             |what: &Happening| matches!(what, Happening::Proposed { call } if call == asked);
-        let Some(last) = whole.events.iter().position(|event| is_asked(&event.what)) else {
-            return whole;
-        };
-        let event = &whole.events[last];
-        Prefix {
-            nodes: &whole.nodes[..event.nodes_after as usize],
-            edges: &whole.edges[..event.edges_after as usize],
-            calls: &whole.calls[..=asked.index()],
-            events: &whole.events[..=last],
-        }
+        let proposed = whole.events.iter().position(|event| is_asked(&event.what));
+        proposed.map_or(whole, |last| self.world.prefix_of(last + 1))
     }
 }
 

@@ -178,6 +178,26 @@ impl World {
         self.proposal(call).view()
     }
 
+    /// The trace when its first `events` events have happened.
+    #[must_use]
+    pub fn prefix_of(&self, events: usize) -> Prefix<'_> {
+        let whole = self.trace.prefix();
+        let events = &whole.events[..events.min(whole.events.len())];
+        let (nodes, edges) = events
+            .last()
+            .map_or((0, 0), |last| (last.nodes_after, last.edges_after));
+        let calls = events
+            .iter()
+            .filter(|event| matches!(event.what, Happening::Proposed { .. }))
+            .count();
+        Prefix {
+            nodes: &whole.nodes[..nodes as usize],
+            edges: &whole.edges[..edges as usize],
+            calls: &whole.calls[..calls],
+            events,
+        }
+    }
+
     /// What a hook sees when everything in the trace has happened.
     pub fn view<'a>(&'a self, draws: &'a mut Draws) -> View<'a> {
         self.view_of(self.trace.prefix(), draws)

@@ -2,16 +2,25 @@
 
 use std::sync::Arc;
 
-use super::{Law, Violation, check_model, check_parser, check_policy, hooks_exercised};
+use super::{
+    Law, Violation, check_attacker, check_auditor, check_model, check_parser, check_policy,
+    hooks_exercised,
+};
 use crate::action::{Action, ActionParser, ParseStatus, Parsed, Repairs, ToolCatalogue};
+use crate::attacker::{Attacker, Feedback, Fixed, Slot};
+use crate::auditor::{Auditor, ClosureAuditor, Finding};
+use crate::briefing::Briefing;
 use crate::draws::Draws;
 use crate::ids::NodeId;
+use crate::label::LabelTable;
 use crate::model::{Derivation, Input, ModelBackend, ModelFailure, Reply, Turn};
 use crate::policy::{
     CommitVerdict, DenialReason, Evidence, Hooks, Policy, Proposal, ProposalVerdict, Reason,
     Ruling, View,
 };
 use crate::state::{RestoreError, SavedState};
+use crate::trace::Prefix;
+use crate::value::Text;
 
 const ROUNDS: u64 = 24;
 
@@ -366,4 +375,45 @@ fn each_fault_of_a_backend_is_found() {
         let found = laws(&check_model(&|| speaker(defect), ROUNDS));
         assert!(found.contains(&law), "{law:?} is not among {found:?}");
     }
+}
+
+#[test]
+fn the_built_in_attacker_and_auditor_violate_nothing() {
+    assert_eq!(check_attacker(&|| Box::new(Fixed), ROUNDS), []);
+    assert_eq!(check_auditor(&ClosureAuditor, ROUNDS), []);
+}
+
+/// Counts its rollouts, forgets the count on restore, and fills one slot too many.
+#[derive(Default)]
+struct Escalating(u8);
+
+impl SavedState for Escalating {}
+
+impl Attacker for Escalating {
+    fn fill(&mut self, slots: &[Slot], _: Option<Feedback>, _: &mut Draws) -> Vec<Text> {
+        self.0 += 1;
+        vec![format!("{} times please", self.0).into(); slots.len() + 1]
+    }
+}
+
+#[test]
+fn each_fault_of_an_attacker_is_found() {
+    let found = laws(&check_attacker(&|| Box::new(Escalating::default()), 1));
+    assert_eq!(found, [Law::Restores, Law::RefersToWhatExists]);
+}
+
+/// Finds something nameless at the end of every trace.
+struct Pessimist;
+
+impl Auditor for Pessimist {
+    fn audit(&self, prefix: Prefix<'_>, _: &LabelTable, _: &Briefing) -> Vec<Finding> {
+        let node = NodeId::at(prefix.nodes.len());
+        vec![Finding { node, finding: "" }]
+    }
+}
+
+#[test]
+fn each_fault_of_an_auditor_is_found() {
+    let found = laws(&check_auditor(&Pessimist, 1));
+    assert_eq!(found, [Law::NamesARule, Law::RefersToWhatExists]);
 }
