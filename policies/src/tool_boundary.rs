@@ -11,10 +11,10 @@ use crate::rules;
 
 /// *The paper's*: a per-call check against "allowed tool/target constraints" that are "derived from
 /// the trusted task configuration" (Table 7). *Inferred*: which conditions of the ledger, our form
-/// of that configuration, are target constraints. Section 5.2 counts recipient, document, memory key
-/// and calendar entity as targets, and leaves arguments and visibility to the predicate phi of the
-/// ledger, which Table 7 contrasts with this policy as "exact ledger match". So the default checks
-/// the conditions on arguments of those roles and no others.
+/// of that configuration, are target constraints. Section 5.2 counts recipient, document, memory
+/// key and calendar entity as targets, and leaves arguments and visibility to the predicate phi of
+/// the ledger, which Table 7 contrasts with this policy as "exact ledger match". So the default
+/// checks the conditions on arguments of those roles and no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolBoundary {
     scope: Scope,

@@ -67,9 +67,9 @@ fn truth_table_on_random_worlds() {
     }
 }
 
-/// What Eq. 11 allows is a subset of what Eq. 10 allows, under every jump rule, because Expand needs a tainted field
-/// (DEFENSES 4.4). It holds where the recorded label covers every tainted authority field, as under
-/// both built-in instrumentations.
+/// What Eq. 11 allows is a subset of what Eq. 10 allows, under every jump rule, because Expand
+/// needs a tainted field (DEFENSES 4.4). It holds where the recorded label covers every tainted
+/// authority field, as under both built-in instrumentations.
 #[test]
 fn what_taint_only_allows_the_ledger_allows() {
     let mut allowed = 0;
