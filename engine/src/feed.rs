@@ -231,15 +231,15 @@ impl<'a> Past<'a> {
                 prepared.field_labels[source.index()].clone(),
                 Subject::Source(*source),
             ),
-            Some(Returned::Record(id, labels)) => {
-                let record = self.record(*id);
+            Some(Returned::Record(returned)) => {
+                let record = self.record(returned.record);
                 self.ask(guard, Hooks::MEMORY_READ, false, |policy, view| {
                     policy.on_memory_read(view, self.access(record));
                 });
                 (
                     record.0.content.clone(),
-                    labels.clone(),
-                    Subject::Record(*id),
+                    returned.labels.clone(),
+                    Subject::Record(returned.record),
                 )
             }
             Some(Returned::Simulated(_)) | None => return,

@@ -2,14 +2,14 @@
 
 use plugins::action::Referent;
 use plugins::briefing::Channel;
-use plugins::ids::{NodeId, RecordId, SourceId};
+use plugins::ids::{RecordId, SourceId};
 use plugins::tool::Passing;
 use plugins::trace::Subject;
 use plugins::value::Value;
 
 use crate::identity::Identity;
 use crate::setup::Prepared;
-use crate::systems::params::{Records, Sources, Stage};
+use crate::systems::params::Records;
 
 /// The object that a value names: of its strings the first that names, as `store/key`, a live
 /// unquarantined record, or else a source instance that is neither a goal nor an initial record.
@@ -35,12 +35,13 @@ fn named_record(
     records
         .all(identity)
         .filter(|(record, _)| record.readable())
-        .find(|(record, _)| {
+        .filter(|(record, _)| {
             let store = &prepared.scenario.stores[record.store.index()].name;
             name.strip_prefix(&**store)
                 .and_then(|rest| rest.strip_prefix('/'))
                 == Some(&*record.key)
         })
+        .last()
         .map(|(record, _)| record.record)
 }
 
@@ -80,21 +81,6 @@ pub(crate) fn resolve(
             content: prepared.scenario.sources[source.index()].content.clone(),
             labels: prepared.field_labels[source.index()].clone(),
         }),
-        _ => None,
-    }
-}
-
-/// The node of an object, created now if it was not touched before.
-pub(crate) fn touch(
-    stage: &mut Stage,
-    identity: &Identity,
-    sources: &mut Sources,
-    records: &mut Records,
-    object: Subject,
-) -> Option<NodeId> {
-    match object {
-        Subject::Record(record) => Some(records.touch(stage, identity, record)),
-        Subject::Source(source) => Some(sources.touch(stage, identity, source)),
         _ => None,
     }
 }

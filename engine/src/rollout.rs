@@ -143,9 +143,7 @@ impl Rollout {
             }
             let reached = if limited >= limits.events {
                 LimitKind::Events
-            } else if next.tick - start > limits.ticks
-                && !matches!(next.event, AgendaEvent::Begin(_))
-            {
+            } else if next.tick - start > limits.ticks {
                 LimitKind::Ticks
             } else {
                 self.world.resource_mut::<Clock>().limited_events += 1;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::Component;
 use plugins::action::Argument;
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, ToolId};
+use plugins::label::LabelId;
 use plugins::policy::{Hook, VerdictKind};
 use plugins::trace::Subject;
 use plugins::value::Content;
@@ -17,10 +18,23 @@ use super::FieldLabels;
 pub enum Returned {
     /// The content of a source.
     Source(SourceId),
-    /// The content of a record under these labels (a policy may have changed them).
-    Record(RecordId, FieldLabels),
+    /// The content of a record, as the policy let it through.
+    Record(ReturnedRecord),
     /// A result that the policy simulated.
     Simulated(Arc<Content>),
+}
+
+/// A record on its way to the agent that read it, under labels that a policy may have changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnedRecord {
+    /// The record.
+    pub record: RecordId,
+    /// The exact label of each field.
+    pub labels: FieldLabels,
+    /// The recorded label that flows on.
+    pub recorded: LabelId,
+    /// Whether the edge onward propagates taint.
+    pub taint: bool,
 }
 
 /// A valid call on its way from proposal to effect. The taint component beside it holds the
@@ -39,6 +53,8 @@ pub struct Proposal {
     pub keep_result: bool,
     /// The agent's state when it decided to call.
     pub origin: Option<NodeId>,
+    /// Whether the instrumentation labels the proposal.
+    pub labelled: bool,
     /// What a read returns, once it is known.
     pub returned: Option<Returned>,
     /// The record that the call stored.
@@ -56,6 +72,7 @@ impl Default for Proposal {
             arguments: Vec::new(),
             keep_result: true,
             origin: None,
+            labelled: false,
             returned: None,
             stored: None,
             replaced: None,

@@ -8,7 +8,7 @@ use plugins::briefing::Channel;
 use plugins::ids::{AgentId, CallId, NodeId, SourceId};
 use plugins::label::LabelId;
 use plugins::policy::{CommitVerdict, Hook, Proposal as Proposed, Verdict};
-use plugins::tool::{Operation, Role, ToolSpec};
+use plugins::tool::{Operation, Passing, Role, ToolSpec};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
 
 use super::authorize::{deny, hold};
@@ -21,7 +21,6 @@ use crate::components::call::{Proposal, Returned};
 use crate::components::place::HeldCalls;
 use crate::identity::Identity;
 use crate::recorder::NewNode;
-use crate::referent;
 use crate::setup::{Guard, Prepared};
 
 /// The entities that a commit can touch.
@@ -158,7 +157,8 @@ fn read_source(
         acknowledge(stage, hands, call, spec);
         return;
     };
-    hands.sources.touch(stage, &hands.identity, source);
+    let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    hands.sources.touch(stage, &hands.identity, source, agent);
     let (mut proposal, _) = hands.proposals.get(&hands.identity, call);
     proposal.returned = Some(Returned::Source(source));
     stage.schedule(
@@ -186,16 +186,19 @@ pub(crate) fn effect(
     spec: &ToolSpec,
 ) -> NodeId {
     let proposal_node = hands.proposals.node(stage, &hands.identity, call);
-    let (proposal, taint, _) = hands.proposals.read(&hands.identity, call);
-    let (agent, labelled) = (proposal.agent, stage.tainted(taint.recorded));
-    let origins = content_origins(stage, hands, call, spec, labelled);
+    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (agent, labelled) = (proposal.agent, proposal.labelled);
+    let objects = content_origins(stage, hands, call, spec);
+    let origins: Vec<NodeId> = objects
+        .into_iter()
+        .filter_map(|origin| touch_origin(stage, hands, agent, origin))
+        .collect();
     let (proposal, ..) = hands.proposals.read(&hands.identity, call);
     let exact = effect_label(stage, &proposal.arguments);
-    let is_task_record = !spec.high_risk() && spec.operation == Operation::Act;
-    let detail = if is_task_record {
-        NodeDetail::TaskRecord
-    } else {
+    let detail = if spec.high_risk() {
         NodeDetail::Plain
+    } else {
+        NodeDetail::TaskRecord
     };
     let new = NewNode::new(NodeKind::SideEffect, Subject::Call(call))
         .agent(agent)
@@ -225,59 +228,87 @@ fn effect_label(stage: &mut Stage, arguments: &[Argument]) -> LabelId {
     stage.recorder.join_all(own.chain(referred))
 }
 
-/// From where tainted content flows into an effect whose proposal is not labelled: from the agent's
-/// state, or from the object itself if the agent never read it or its state is clean.
+/// From where tainted content flows into an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentOrigin {
+    /// From the agent's state.
+    State(NodeId),
+    /// From the object itself: the agent never read it, or its state is clean.
+    Object(Subject),
+}
+
+/// The distinct origins of tainted content in an effect whose proposal is not labelled. Touches
+/// nothing: what is not committed after all leaves no node.
 pub(crate) fn content_origins(
-    stage: &mut Stage,
+    stage: &Stage,
     hands: &mut Hands,
     call: CallId,
     spec: &ToolSpec,
-    labelled: bool,
-) -> Vec<NodeId> {
-    let mut origins: Vec<NodeId> = Vec::new();
-    if labelled || !(spec.high_risk() || stage.setup.instrumentation.low_risk) {
+) -> Vec<ContentOrigin> {
+    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let mut origins = Vec::new();
+    if proposal.labelled || !(spec.high_risk() || stage.setup.instrumentation.low_risk) {
         return origins;
     }
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
     let (agent, state) = (proposal.agent, proposal.origin);
-    let arguments = proposal.arguments.clone();
-    for argument in &arguments {
-        let is_content = spec.arguments[usize::from(argument.position)].role == Role::Content;
-        if is_content && stage.tainted(argument.label) {
-            origins.extend(state);
+    let (_, context, ..) = hands.agents.get(&hands.identity, agent);
+    let mut add = |origin: ContentOrigin| {
+        if !origins.contains(&origin) {
+            origins.push(origin);
         }
-        if let Some(referent) = &argument.referent
-            && referent.labels.iter().any(|&label| stage.tainted(label))
-        {
-            origins.extend(referred_origin(stage, hands, agent, state, referent.object));
+    };
+    for argument in &proposal.arguments {
+        let argument_spec = &spec.arguments[usize::from(argument.position)];
+        let is_content =
+            argument_spec.role == Role::Content && argument_spec.passing == Passing::Value;
+        if is_content && stage.tainted(argument.label) {
+            state.map(ContentOrigin::State).map(&mut add);
+        }
+        let Some(referent) = &argument.referent else {
+            continue;
+        };
+        if referent.labels.iter().any(|&label| stage.tainted(label)) {
+            let was_read = context.read.contains(&referent.object);
+            let tainted_state =
+                state.filter(|&state| was_read && stage.tainted(stage.recorder.recorded(state)));
+            add(tainted_state.map_or(ContentOrigin::Object(referent.object), ContentOrigin::State));
         }
     }
-    let mut distinct = Vec::new();
-    origins.retain(|&origin| {
-        let is_new = !distinct.contains(&origin);
-        distinct.push(origin);
-        is_new
-    });
     origins
 }
 
-fn referred_origin(
+/// The node of an origin, created now if its object was not touched before.
+fn touch_origin(
     stage: &mut Stage,
     hands: &mut Hands,
     agent: AgentId,
-    state: Option<NodeId>,
-    object: Subject,
+    origin: ContentOrigin,
 ) -> Option<NodeId> {
-    let (_, context, ..) = hands.agents.get(&hands.identity, agent);
-    let was_read = context.read.contains(&object);
-    match state.filter(|&state| was_read && stage.tainted(stage.recorder.recorded(state))) {
-        Some(state) => Some(state),
-        None => referent::touch(
+    match origin {
+        ContentOrigin::State(node) => Some(node),
+        ContentOrigin::Object(Subject::Record(record)) => Some(hands.records.touch(
             stage,
             &hands.identity,
-            &mut hands.sources,
-            &mut hands.records,
-            object,
-        ),
+            record,
+            Some(agent),
+        )),
+        ContentOrigin::Object(Subject::Source(source)) => {
+            Some(hands.sources.touch(stage, &hands.identity, source, agent))
+        }
+        ContentOrigin::Object(_) => None,
+    }
+}
+
+/// The recorded label that flows from an origin, touched or not.
+pub(crate) fn origin_label(stage: &Stage, hands: &Hands, origin: ContentOrigin) -> LabelId {
+    match origin {
+        ContentOrigin::State(node) => stage.recorder.recorded(node),
+        ContentOrigin::Object(Subject::Record(record)) => {
+            hands.records.read(&hands.identity, record).1.recorded
+        }
+        ContentOrigin::Object(Subject::Source(source)) => {
+            stage.setup.prepared.source_labels[source.index()]
+        }
+        ContentOrigin::Object(_) => LabelId::BOTTOM,
     }
 }

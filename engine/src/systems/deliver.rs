@@ -88,8 +88,6 @@ fn begin(
     decisions: &mut Decisions,
     episode: u32,
 ) {
-    stage.clock.episode = episode;
-    stage.clock.episode_start = stage.clock.tick;
     let prepared = Arc::clone(&stage.setup.prepared);
     let scenario = &prepared.scenario;
     let spec = &scenario.episodes[episode as usize];
@@ -111,7 +109,7 @@ fn begin(
     if begin_session(stage, guard, identity, agents, decisions, spec.agent) {
         return;
     }
-    let goal = sources.touch(stage, identity, spec.goal);
+    let goal = sources.touch(stage, identity, spec.goal, spec.agent);
     let labels = prepared.field_labels[spec.goal.index()].clone();
     let exact = stage.recorder.join_all(labels.iter().copied());
     let inbound = Inbound {
@@ -204,7 +202,7 @@ fn inject(
     if activity.doing == Doing::Ended {
         return None;
     }
-    let origin = sources.touch(stage, identity, source);
+    let origin = sources.touch(stage, identity, source, to);
     let field_labels = stage.setup.prepared.field_labels[source.index()].clone();
     let labels: FieldLabels = field_labels
         .iter()

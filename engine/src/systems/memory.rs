@@ -14,12 +14,12 @@ use plugins::value::{Content, Field, Text};
 use worlds::spec::StoreFilter;
 
 use super::authorize::{deny, is_authorized};
-use super::commit::{Hands, acknowledge, content_origins, effect};
+use super::commit::{Hands, acknowledge, content_origins, effect, origin_label};
 use super::hooks::{Flow, Ruled, ask, ask_user, quarantine_detail, relabel, rule};
 use super::params::{Records, Stage};
 use crate::agenda::AgendaEvent;
 use crate::components::FieldLabels;
-use crate::components::call::Returned;
+use crate::components::call::{Returned, ReturnedRecord};
 use crate::components::memory::Record;
 use crate::identity::Identity;
 use crate::recorder::NewNode;
@@ -61,25 +61,37 @@ pub(crate) fn read(
         acknowledge(stage, hands, call, spec);
         return;
     }
-    let Some(labels) = rule_on_read(stage, guard, hands, call, record) else {
+    let Some(flow) = rule_on_read(stage, guard, hands, call, record) else {
         return;
     };
     let (mut proposal, _) = hands.proposals.get(&hands.identity, call);
-    proposal.returned = Some(Returned::Record(record, labels));
+    let Flow {
+        labels,
+        recorded,
+        taint,
+        ..
+    } = flow;
+    proposal.returned = Some(Returned::Record(ReturnedRecord {
+        record,
+        labels,
+        recorded,
+        taint,
+    }));
     stage.schedule(agent, spec.latency_ticks.max(1), AgendaEvent::Result(call));
 }
 
-/// Asks `on_memory_read`; the labels under which the record is returned, or none if it is not.
+/// Asks `on_memory_read`; the record as it is returned, or none if it is not.
 fn rule_on_read(
     stage: &mut Stage,
     guard: &mut ResMut<Guard>,
     hands: &mut Hands,
     call: CallId,
     record: RecordId,
-) -> Option<FieldLabels> {
-    let node = hands.records.touch(stage, &hands.identity, record);
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
-    let agent = proposal.agent;
+) -> Option<Flow> {
+    let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    let node = hands
+        .records
+        .touch(stage, &hands.identity, record, Some(agent));
     let (state, taint) = hands.records.read(&hands.identity, record);
     let flow = Flow {
         content: state.content.clone(),
@@ -107,7 +119,7 @@ fn rule_on_read(
         },
     );
     if ruling.verdict == MemoryVerdict::Allow {
-        return Some(flow.labels);
+        return Some(flow);
     }
     let (verdict, denial) = (ruling.verdict.kind(), ruling.reason.denial);
     let subject = Subject::Record(record);
@@ -127,14 +139,12 @@ fn rule_on_read(
         ruled,
     );
     match ruling.verdict {
-        MemoryVerdict::Allow => Some(flow.labels),
-        MemoryVerdict::Relabel(change) => {
-            Some(relabel(stage, Some(agent), subject, flow, &change).labels)
-        }
+        MemoryVerdict::Allow => Some(flow),
+        MemoryVerdict::Relabel(change) => Some(relabel(stage, Some(agent), subject, flow, &change)),
         MemoryVerdict::Confirm => {
             let authorized = is_authorized(stage, &hands.identity, &hands.proposals, call);
             if ask_user(stage, guard, Some(agent), subject, authorized) {
-                return Some(flow.labels);
+                return Some(flow);
             }
             deny(stage, agent, call, denial);
             None
@@ -348,15 +358,14 @@ fn apply_write_ruling(
 
 /// The recorded label that the side effect of a call would have.
 fn future_label(stage: &mut Stage, hands: &mut Hands, call: CallId, spec: &ToolSpec) -> LabelId {
-    let (_, taint, _) = hands.proposals.read(&hands.identity, call);
-    let recorded = taint.recorded;
-    if stage.tainted(recorded) {
-        return recorded;
+    let (proposal, taint, _) = hands.proposals.read(&hands.identity, call);
+    if proposal.labelled {
+        return taint.recorded;
     }
-    let origins: Vec<NodeId> = content_origins(stage, hands, call, spec, false);
+    let origins = content_origins(stage, hands, call, spec);
     let labels: Vec<LabelId> = origins
         .into_iter()
-        .map(|origin| stage.recorder.recorded(origin))
+        .map(|origin| origin_label(stage, hands, origin))
         .collect();
     stage.recorder.join_all(labels)
 }
@@ -488,7 +497,7 @@ pub(crate) fn put_back(
     cause: Option<(NodeId, EdgeKind, bool)>,
     call: Option<CallId>,
 ) -> RecordId {
-    let earlier_node = records.touch(stage, identity, earlier);
+    let earlier_node = records.touch(stage, identity, earlier, agent);
     let (state, taint) = records.read(identity, earlier);
     let new = Record {
         store: state.store,

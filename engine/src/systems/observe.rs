@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::ResMut;
-use plugins::ids::{AgentId, CallId, NodeId, SourceId};
-use plugins::label::Flags;
+use plugins::ids::{AgentId, CallId, NodeId, SourceId, StoreId, ToolId};
+use plugins::label::{Flags, LabelId};
 use plugins::model::{Segment, SegmentKind};
 use plugins::policy::Hook;
 use plugins::trace::{EdgeKind, Happening, NodeKind, Subject};
@@ -15,7 +15,7 @@ use super::hooks::{Admission, Flow, Passage, admit};
 use super::params::{Agents, Decisions, Inbound, Proposals, Records, Sources, Stage};
 use crate::agenda::{AgendaEvent, Persisting, Phase};
 use crate::components::FieldLabels;
-use crate::components::call::Returned;
+use crate::components::call::{Returned, ReturnedRecord};
 use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
@@ -104,16 +104,22 @@ fn notice(identity: &Identity, agents: &mut Agents, agent: AgentId, kind: Segmen
 struct Arriving {
     call: CallId,
     agent: AgentId,
+    tool: ToolId,
+    /// Whether it enters the context.
+    keep: bool,
+    from: From,
+}
+
+/// Where a result comes from and what flows from there.
+struct From {
     origin: NodeId,
+    /// The kind of the edge onward.
+    edge: EdgeKind,
     flow: Flow,
-    /// The edge kind onward and whether it can propagate taint.
-    edge: (EdgeKind, bool),
     /// What was read, for later content edges.
     read: Option<Subject>,
     /// The source instance, as the model knows it.
     source: Option<SourceId>,
-    keep: bool,
-    tool: plugins::ids::ToolId,
 }
 
 fn find_origin(
@@ -125,100 +131,125 @@ fn find_origin(
     call: CallId,
 ) -> Option<Arriving> {
     let (proposal, ..) = proposals.read(identity, call);
-    let (agent, tool, keep) = (proposal.agent, proposal.tool, proposal.keep_result);
-    let prepared = Arc::clone(&stage.setup.prepared);
-    let arriving = match proposal.returned.clone()? {
-        Returned::Source(source) => {
-            let origin = sources.touch(stage, identity, source);
-            let content = prepared.scenario.sources[source.index()].content.clone();
-            let labels = prepared.field_labels[source.index()].clone();
-            let recorded = stage.recorder.recorded(origin);
-            let flow = Flow {
-                content,
-                labels,
-                recorded,
-                taint: true,
-            };
-            let read = Some(Subject::Source(source));
-            Arriving {
-                call,
-                agent,
-                origin,
-                flow,
-                edge: (EdgeKind::Data, true),
-                read,
-                source: Some(source),
-                keep,
-                tool,
-            }
-        }
-        Returned::Record(record, labels) => {
-            let origin = records.touch(stage, identity, record);
-            let (state, _) = records.read(identity, record);
-            let is_earlier = state.initial.is_some() || state.episode < stage.clock.episode;
-            let flags = if is_earlier {
-                Flags::VIA_MEMORY | Flags::EARLIER_EPISODE
-            } else {
-                Flags::VIA_MEMORY
-            };
-            let labels = labels
-                .iter()
-                .map(|&label| stage.recorder.labels.flagged(label, flags))
-                .collect();
-            let (content, source) = (state.content.clone(), state.initial);
-            let recorded = stage.recorder.recorded(origin);
-            let flow = Flow {
-                content,
-                labels,
-                recorded,
-                taint: true,
-            };
-            let read = Some(Subject::Record(record));
-            Arriving {
-                call,
-                agent,
-                origin,
-                flow,
-                edge: (EdgeKind::Data, true),
-                read,
-                source,
-                keep,
-                tool,
-            }
-        }
-        Returned::Simulated(content) => {
-            let joined = stage
-                .recorder
-                .join_all(proposal.arguments.iter().map(|argument| argument.label));
-            let labels = content.fields.iter().map(|_| joined).collect();
-            let origin = proposals.node(stage, identity, call);
-            let recorded = stage.recorder.recorded(origin);
-            let labelled = stage.tainted(recorded);
-            let kind = if labelled {
-                EdgeKind::Data
-            } else {
-                EdgeKind::Control
-            };
-            let flow = Flow {
-                content,
-                labels,
-                recorded,
-                taint: labelled,
-            };
-            Arriving {
-                call,
-                agent,
-                origin,
-                flow,
-                edge: (kind, labelled),
-                read: None,
-                source: None,
-                keep,
-                tool,
-            }
-        }
+    let (agent, tool) = (proposal.agent, proposal.tool);
+    let is_read = stage.scenario().briefing.tools[tool.index()]
+        .operation
+        .is_read();
+    let keep = proposal.keep_result || !is_read;
+    let from = match proposal.returned.clone()? {
+        Returned::Source(source) => from_source(stage, identity, sources, agent, source),
+        Returned::Record(returned) => from_record(stage, identity, records, agent, returned),
+        Returned::Simulated(content) => from_policy(stage, identity, proposals, call, content),
     };
-    Some(arriving)
+    Some(Arriving {
+        call,
+        agent,
+        tool,
+        keep,
+        from,
+    })
+}
+
+fn from_source(
+    stage: &mut Stage,
+    identity: &Identity,
+    sources: &mut Sources,
+    agent: AgentId,
+    source: SourceId,
+) -> From {
+    let origin = sources.touch(stage, identity, source, agent);
+    let prepared = &stage.setup.prepared;
+    let flow = Flow {
+        content: Arc::clone(&prepared.scenario.sources[source.index()].content),
+        labels: prepared.field_labels[source.index()].clone(),
+        recorded: stage.recorder.recorded(origin),
+        taint: true,
+    };
+    From {
+        origin,
+        edge: EdgeKind::Data,
+        flow,
+        read: Some(Subject::Source(source)),
+        source: Some(source),
+    }
+}
+
+fn from_record(
+    stage: &mut Stage,
+    identity: &Identity,
+    records: &mut Records,
+    agent: AgentId,
+    returned: ReturnedRecord,
+) -> From {
+    let ReturnedRecord {
+        record,
+        labels,
+        recorded,
+        taint,
+    } = returned;
+    let origin = records.touch(stage, identity, record, Some(agent));
+    let (state, _) = records.read(identity, record);
+    let is_earlier = state.initial.is_some() || state.episode < stage.clock.episode;
+    let earlier = if is_earlier {
+        Flags::EARLIER_EPISODE
+    } else {
+        Flags::empty()
+    };
+    let flagged = |&label: &LabelId| {
+        stage
+            .recorder
+            .labels
+            .flagged(label, Flags::VIA_MEMORY | earlier)
+    };
+    let labels = labels.iter().map(flagged).collect();
+    let flow = Flow {
+        content: Arc::clone(&state.content),
+        labels,
+        recorded,
+        taint,
+    };
+    From {
+        origin,
+        edge: EdgeKind::Data,
+        flow,
+        read: Some(Subject::Record(record)),
+        source: state.initial,
+    }
+}
+
+/// A simulated result hangs off its proposal.
+fn from_policy(
+    stage: &mut Stage,
+    identity: &Identity,
+    proposals: &mut Proposals,
+    call: CallId,
+    content: Arc<Content>,
+) -> From {
+    let origin = proposals.node(stage, identity, call);
+    let (proposal, ..) = proposals.read(identity, call);
+    let joined = stage
+        .recorder
+        .join_all(proposal.arguments.iter().map(|argument| argument.label));
+    let labels = content.fields.iter().map(|_| joined).collect();
+    let labelled = proposal.labelled;
+    let edge = if labelled {
+        EdgeKind::Data
+    } else {
+        EdgeKind::Control
+    };
+    let flow = Flow {
+        content,
+        labels,
+        recorded: stage.recorder.recorded(origin),
+        taint: labelled,
+    };
+    From {
+        origin,
+        edge,
+        flow,
+        read: None,
+        source: None,
+    }
 }
 
 /// A read's result arrives, unless the policy keeps it out; whether the agent goes on at once.
@@ -233,17 +264,21 @@ fn result(
     let Arriving {
         call,
         agent,
+        tool,
+        keep,
+        from,
+    } = arriving;
+    let From {
         origin,
+        edge,
         flow,
-        edge: (kind, can_taint),
         read,
         source,
-        keep,
-        tool,
-    } = arriving;
+    } = from;
+    let subject = Subject::Call(call);
     let passage = Passage {
         hook: Hook::Observation,
-        subject: Subject::Call(call),
+        subject,
         agent,
         from: None,
         origin,
@@ -261,34 +296,39 @@ fn result(
     };
     let exact = stage.recorder.join_all(flow.labels.iter().copied());
     let node = stage.node(
-        NewNode::new(NodeKind::ToolResult, Subject::Call(call))
+        NewNode::new(NodeKind::ToolResult, subject)
             .agent(agent)
             .exact(exact),
     );
     stage
         .recorder
-        .edge_carrying(origin, node, kind, can_taint && flow.taint, flow.recorded);
+        .edge_carrying(origin, node, edge, flow.taint, flow.recorded);
+    let (_, mut context, ..) = agents.get(identity, agent);
     if !keep {
-        let (_, mut context, ..) = agents.get(identity, agent);
         context.discarded = Some(node);
         notice(identity, agents, agent, SegmentKind::Acknowledged { tool });
         stage.happen(Some(agent), Happening::Observed { call, kept: false });
         return true;
     }
+    if read.is_some() {
+        context.discarded = None;
+    }
+    let recorded = stage.recorder.recorded(node);
     let inbound = Inbound {
         kind: EdgeKind::Data,
         taint: true,
-        recorded: stage.recorder.recorded(node),
+        recorded,
         exact,
     };
     let state = agents.enter_context(stage, identity, agent, node, inbound);
     let (_, mut context, ..) = agents.get(identity, agent);
     context.read.extend(read);
     let kind = SegmentKind::Observation { tool, source };
+    let content = Arc::clone(&flow.content);
     context.push(
         Segment {
             kind,
-            content: flow.content.clone(),
+            content,
             marked: false,
         },
         flow.labels.clone(),
@@ -313,7 +353,7 @@ fn persist_later(
             .iter()
             .filter(|&&(persisting, _)| persisting == agent)
         {
-            let store = plugins::ids::StoreId::at(index);
+            let store = StoreId::at(index);
             let persisting = Persisting {
                 agent,
                 store,

@@ -270,10 +270,14 @@ impl Records<'_, '_> {
         (0..identity.records.used()).map(|index| self.read(identity, RecordId::at(index)))
     }
 
-    /// The live record of `key`.
+    /// The live record of `key`; the newest, should an undo have left two.
     pub(crate) fn live(&self, identity: &Identity, store: StoreId, key: &str) -> Option<RecordId> {
+        let of_key = |(record, _): &(&Record, &Taint)| {
+            record.live && record.store == store && &*record.key == key
+        };
         self.all(identity)
-            .find(|(record, _)| record.live && record.store == store && &*record.key == key)
+            .filter(of_key)
+            .last()
             .map(|(record, _)| record.record)
     }
 
@@ -305,12 +309,16 @@ impl Records<'_, '_> {
         stage: &mut Stage,
         identity: &Identity,
         record: RecordId,
+        agent: Option<AgentId>,
     ) -> NodeId {
         let (_, mut taint) = self.get(identity, record);
         if let Some(node) = taint.node {
             return node;
         }
-        let new = NewNode::new(NodeKind::Memory, Subject::Record(record)).exact(taint.exact);
+        let new = NewNode {
+            agent,
+            ..NewNode::new(NodeKind::Memory, Subject::Record(record)).exact(taint.exact)
+        };
         let node = stage
             .recorder
             .root(new, stage.clock.tick, stage.clock.episode);
@@ -386,6 +394,7 @@ impl Sources<'_, '_> {
         stage: &mut Stage,
         identity: &Identity,
         source: SourceId,
+        agent: AgentId,
     ) -> NodeId {
         let entity = identity.sources.entity(source.index());
         let mut taint = self
@@ -396,7 +405,9 @@ impl Sources<'_, '_> {
             return node;
         }
         let label = stage.setup.prepared.source_labels[source.index()];
-        let new = NewNode::new(NodeKind::Source, Subject::Source(source)).exact(label);
+        let new = NewNode::new(NodeKind::Source, Subject::Source(source))
+            .agent(agent)
+            .exact(label);
         let node = stage
             .recorder
             .root(new, stage.clock.tick, stage.clock.episode);

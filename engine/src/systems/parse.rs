@@ -368,8 +368,8 @@ fn propose(
     }
     let (choice, origin) = (utterance.choice, utterance.origin);
     let id = CallId::at(stage.recorder.trace.calls.len());
-    let taint = if spec.operation.is_read() {
-        Taint::default()
+    let (taint, labelled_proposal) = if spec.operation.is_read() {
+        (Taint::default(), false)
     } else {
         proposal_node(
             stage,
@@ -402,6 +402,7 @@ fn propose(
         arguments: labelled,
         keep_result,
         origin,
+        labelled: labelled_proposal,
         ..Proposal::default()
     };
     proposals.add(identity, proposal, taint);
@@ -424,7 +425,7 @@ fn proposal_node(
     agents: &mut Agents,
     spec: &ToolSpec,
     call: &Proposing,
-) -> Taint {
+) -> (Taint, bool) {
     let labelled = is_labelled(stage, spec, call);
     let exact = stage
         .recorder
@@ -449,7 +450,7 @@ fn proposal_node(
                 .edge(discarded, node, EdgeKind::Temporal, false);
         }
     }
-    stage.recorder.taint(node)
+    (stage.recorder.taint(node), labelled)
 }
 
 /// Whether the instrumentation labels the proposal (METRICS 1, recorded label).

@@ -181,7 +181,7 @@ fn decide_on(
 ) -> NodeId {
     let origins: Vec<NodeId> = victims
         .iter()
-        .map(|&victim| hands.records.touch(stage, &hands.identity, victim))
+        .map(|&victim| hands.records.touch(stage, &hands.identity, victim, None))
         .collect();
     let subject = Subject::Step(cause.subject);
     let node = stage.decision(subject, None, detail, &origins);
@@ -311,15 +311,13 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
         return;
     };
     let is_memory = spec.operation.written_store().is_some();
-    let stored = proposal
-        .stored
-        .filter(|&record| hands.records.read(&hands.identity, record).0.live);
-    let replaced = proposal.replaced;
-    if is_memory && stored.is_none() && replaced.is_none() {
+    let (stored, replaced) = (proposal.stored, proposal.replaced);
+    let live = stored.filter(|&record| hands.records.read(&hands.identity, record).0.live);
+    if is_memory && live.is_none() && replaced.is_none() {
         return;
     }
     let origin = match stored {
-        Some(record) => Some(hands.records.touch(stage, &hands.identity, record)),
+        Some(record) => Some(hands.records.touch(stage, &hands.identity, record, None)),
         None if is_memory => None,
         None => Some(effect),
     };
@@ -334,7 +332,7 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
             node: decision,
         },
     );
-    let removed = stored.into_iter().collect();
+    let removed = live.into_iter().collect();
     stage.happen(
         None,
         Happening::Recovered {
@@ -344,13 +342,12 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
             removed,
         },
     );
-    if let Some(record) = stored {
+    if let Some(record) = live {
         hands
             .records
             .remove(stage, &hands.identity, None, record, None);
     }
-    let compensation =
-        stage.node(NewNode::new(NodeKind::SideEffect, subject).detail(NodeDetail::Undo));
+    let compensation = stage.node(NewNode::new(NodeKind::SideEffect, subject));
     stage.happen(
         None,
         Happening::Undone {

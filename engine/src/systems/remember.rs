@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::ResMut;
-use plugins::label::Flags;
 use plugins::policy::{Hook, MemoryVerdict, Verdict};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
 
@@ -51,10 +50,6 @@ fn persist(
         stage.happen(Some(agent), Happening::Filtered { store, filter });
         return;
     }
-    let labels = labels
-        .iter()
-        .map(|&label| stage.recorder.labels.flagged(label, Flags::VIA_MEMORY))
-        .collect();
     let mut flow = Flow {
         content,
         labels,
@@ -71,7 +66,13 @@ fn persist(
     let verdict = ruling.verdict.kind();
     let is_stored = match &ruling.verdict {
         MemoryVerdict::Block => false,
-        MemoryVerdict::Confirm => ask_user(stage, guard, Some(agent), Subject::Agent(agent), false),
+        MemoryVerdict::Confirm => ask_user(
+            stage,
+            guard,
+            Some(agent),
+            Subject::Record(Records::next_id(&hands.identity)),
+            false,
+        ),
         _ => true,
     };
     if !is_stored {
