@@ -7,6 +7,7 @@ use plugins::action::Argument;
 use plugins::briefing::Channel;
 use plugins::ids::{AgentId, CallId, NodeId, SourceId};
 use plugins::label::LabelId;
+use plugins::ledger::CallView;
 use plugins::policy::{CommitVerdict, Hook, Proposal as Proposed, Verdict};
 use plugins::tool::{Operation, Passing, Role, ToolSpec};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
@@ -113,11 +114,10 @@ fn execute(stage: &mut Stage, guard: &mut ResMut<Guard>, hands: &mut Hands, call
     let (proposal, ..) = hands.proposals.read(&hands.identity, call);
     let spec = &prepared.scenario.briefing.tools[proposal.tool.index()];
     match spec.operation {
-        Operation::ReadSource => {
+        Operation::ReadSource | Operation::ReturnSource(_) => {
             let source = readable_source(proposal, spec, &prepared);
             read_source(stage, hands, call, source, spec);
         }
-        Operation::ReturnSource(source) => read_source(stage, hands, call, Some(source), spec),
         Operation::MemoryRead(store) => memory::read(stage, guard, hands, call, store, spec),
         Operation::Act => {
             effect(stage, hands, call, spec);
@@ -131,19 +131,21 @@ fn execute(stage: &mut Stage, guard: &mut ResMut<Guard>, hands: &mut Hands, call
     }
 }
 
-/// The source that a read names: a retrieved document or a tool result.
+/// The source that a read names, if it is a retrieved document or a tool result.
 fn readable_source(proposal: &Proposal, spec: &ToolSpec, prepared: &Prepared) -> Option<SourceId> {
-    let view = plugins::ledger::CallView {
-        tool: spec,
-        arguments: &proposal.arguments,
-    };
     let briefing = &prepared.scenario.briefing;
-    briefing.source_named(view.target()?).filter(|source| {
-        matches!(
-            briefing.sources[source.index()].channel,
-            Channel::RetrievedDocument | Channel::ToolResult
-        )
-    })
+    let source = match spec.operation {
+        Operation::ReturnSource(source) => source,
+        _ => briefing.source_named(
+            CallView {
+                tool: spec,
+                arguments: &proposal.arguments,
+            }
+            .target()?,
+        )?,
+    };
+    let channel = briefing.sources[source.index()].channel;
+    matches!(channel, Channel::RetrievedDocument | Channel::ToolResult).then_some(source)
 }
 
 fn read_source(

@@ -212,7 +212,7 @@ pub(crate) fn write(
         acknowledge(stage, hands, call, spec);
         return;
     }
-    let (content, labels) = record_content(stage, &arguments, spec);
+    let (content, labels) = record_content(&arguments, spec);
     let flow = Flow {
         content: Arc::new(content),
         labels,
@@ -226,10 +226,13 @@ pub(crate) fn write(
         key: &key,
     };
     let ruling = ask_write(stage, guard, &hands.identity, &writing, &flow);
-    let Some((flow, quarantined)) = apply_write_ruling(stage, guard, hands, call, ruling, flow)
+    let Some((mut flow, quarantined)) = apply_write_ruling(stage, guard, hands, call, ruling, flow)
     else {
         return;
     };
+    for label in &mut flow.labels {
+        *label = stage.recorder.labels.flagged(*label, Flags::VIA_MEMORY);
+    }
     let effect_node = effect(stage, hands, call, spec);
     if let Some(replaced) = hands.records.live(&hands.identity, store, &key) {
         hands
@@ -371,11 +374,7 @@ fn future_label(stage: &mut Stage, hands: &mut Hands, call: CallId, spec: &ToolS
 }
 
 /// What a called write stores: its content arguments; a referent stands for its fields.
-fn record_content(
-    stage: &mut Stage,
-    arguments: &[Argument],
-    spec: &ToolSpec,
-) -> (Content, FieldLabels) {
+fn record_content(arguments: &[Argument], spec: &ToolSpec) -> (Content, FieldLabels) {
     let mut content = Content::default();
     let mut labels = FieldLabels::new();
     for argument in arguments {
@@ -399,9 +398,6 @@ fn record_content(
                 labels.push(argument.label);
             }
         }
-    }
-    for label in &mut labels {
-        *label = stage.recorder.labels.flagged(*label, Flags::VIA_MEMORY);
     }
     (content, labels)
 }
@@ -498,7 +494,7 @@ pub(crate) fn put_back(
     call: Option<CallId>,
 ) -> RecordId {
     let earlier_node = records.touch(stage, identity, earlier, agent);
-    let (state, taint) = records.read(identity, earlier);
+    let (state, _) = records.read(identity, earlier);
     let new = Record {
         store: state.store,
         key: state.key.clone(),
@@ -507,7 +503,7 @@ pub(crate) fn put_back(
         call,
         ..Record::default()
     };
-    let exact = taint.exact;
+    let exact = stage.recorder.join_all(new.labels.iter().copied());
     let id = Records::next_id(identity);
     let node = stage.node(NewNode {
         agent,
