@@ -1,0 +1,261 @@
+//! `containment check`: what is wrong with world files and their scripts, and how far untrusted
+//! content can get at most.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use worlds::Checked;
+use worlds::flow::{Exposure, exposure};
+use worlds::spec::Scenario;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files::{self, MAX_SOURCE_BYTES, STDIN};
+use super::problem::{Complaint, Problem};
+use super::scenes::{self, Beside, WorldText};
+use super::terminal::Terminal;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Results in words; problems go to standard error as `--error-format` says
+    #[default]
+    Text,
+    /// One JSON document with everything, problems included
+    Json,
+}
+
+/// The options of `check`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// World files, `.script.ron` files beside their worlds, names of shipped worlds, or `-` for a
+    /// world on standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// How results are printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// What was found in one file and the script beside it.
+#[derive(Default)]
+struct Finding {
+    file: String,
+    complaints: Vec<Complaint>,
+    scenario: Option<Scenario>,
+    script: Option<String>,
+    unsupported: bool,
+}
+
+/// Checks every file and tells what was found.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let findings: Vec<Finding> = args.files.iter().map(|path| check(path)).collect();
+    match args.format {
+        Format::Json => {
+            let files: Vec<Value> = findings.iter().map(Finding::json).collect();
+            let document = json!({ "schema": 1, "files": files });
+            terminal.print(&format!("{document:#}"))?;
+        }
+        Format::Text => {
+            for finding in &findings {
+                for complaint in &finding.complaints {
+                    terminal.complain(complaint);
+                }
+                terminal.print(&finding.text())?;
+            }
+        }
+    }
+    let worst = |unsupported| {
+        let mut wrong = findings.iter().filter(|finding| finding.has_errors());
+        wrong.any(|finding| finding.unsupported == unsupported)
+    };
+    Ok(if worst(false) {
+        Exit::Invalid
+    } else if worst(true) {
+        Exit::UnsupportedVersion
+    } else {
+        Exit::Ok
+    })
+}
+
+fn check(path: &Path) -> Finding {
+    let file = files::shown(path);
+    let found = if path == Path::new(STDIN) {
+        standard_input()
+    } else {
+        scenes::find(&world_of(path))
+    };
+    match found {
+        Ok(world) => check_world(world, file),
+        Err(problem) => Finding {
+            file,
+            complaints: vec![problem.into()],
+            ..Finding::default()
+        },
+    }
+}
+
+/// The world to which a path belongs: a script is checked together with its world.
+fn world_of(path: &Path) -> PathBuf {
+    match path
+        .to_str()
+        .and_then(|text| text.strip_suffix(".script.ron"))
+    {
+        Some(stem) => PathBuf::from(format!("{stem}.ron")),
+        None => path.to_owned(),
+    }
+}
+
+fn standard_input() -> Result<WorldText, Problem> {
+    Ok(WorldText {
+        origin: "standard input".to_owned(),
+        identity: "standard_input".to_owned(),
+        text: files::text_or_stdin(Path::new(STDIN), MAX_SOURCE_BYTES)?,
+        script: Beside::Missing(String::new()),
+    })
+}
+
+fn check_world(world: WorldText, file: String) -> Finding {
+    let Checked { scenario, report } = world.check();
+    let unsupported = report.is_unsupported_version();
+    let mut complaints = Vec::new();
+    if !report.is_empty() {
+        complaints.push(report.into());
+    }
+    let script = match world.script {
+        Beside::Missing(_) => None,
+        Beside::Unreadable(problem) => {
+            complaints.push(problem.into());
+            None
+        }
+        Beside::Script { origin, text } => {
+            let problems = scenes::script_problems(&origin, &text, scenario.as_ref());
+            complaints.extend(problems.into_iter().map(Complaint::from));
+            Some(origin)
+        }
+    };
+    Finding {
+        file,
+        complaints,
+        scenario,
+        script,
+        unsupported,
+    }
+}
+
+impl Finding {
+    fn has_errors(&self) -> bool {
+        self.complaints
+            .iter()
+            .any(|complaint| complaint.count().0 > 0)
+    }
+
+    /// How many errors and warnings there are.
+    fn counts(&self) -> (usize, usize) {
+        let counts = self.complaints.iter().map(Complaint::count);
+        counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
+    }
+
+    fn text(&self) -> String {
+        let (errors, warnings) = self.counts();
+        let mut text = format!("{}: ", self.file);
+        match (errors, warnings) {
+            (0, 0) => text.push_str("ok"),
+            (0, _) => text.push_str(&format!("ok, {}", counted(warnings, "warning"))),
+            (_, 0) => text.push_str(&counted(errors, "error")),
+            (_, _) => {
+                let both = [counted(errors, "error"), counted(warnings, "warning")];
+                text.push_str(&both.join(", "));
+            }
+        }
+        text.push('\n');
+        if let Some(scenario) = &self.scenario {
+            text.push_str(&format!("  is       {}\n", kind(scenario)));
+            text.push_str(&format!(
+                "  untrusted content can reach at most {}\n",
+                reach(scenario)
+            ));
+            let script = self.script.as_deref().unwrap_or("none");
+            text.push_str(&format!("  script   {script}\n"));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let (errors, warnings) = self.counts();
+        let problems = self.complaints.iter().flat_map(Complaint::json);
+        json!({
+            "file": self.file,
+            "ok": errors == 0,
+            "errors": errors,
+            "warnings": warnings,
+            "stage": self.scenario.as_ref().map(|scenario| scenario.stage.name()),
+            "domain": self.scenario.as_ref().map(|scenario| scenario.domain.name()),
+            "exposure": self.scenario.as_ref().map(exposure_json),
+            "script": self.script,
+            "diagnostics": problems.collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// `3 errors`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// What kind of world it is, in words.
+fn kind(scenario: &Scenario) -> String {
+    let briefing = &scenario.briefing;
+    let (stage, domain) = (scenario.stage.name(), scenario.domain.name());
+    let counts = [
+        counted(briefing.agents.len(), "agent"),
+        counted(briefing.tools.len(), "tool"),
+        counted(scenario.stores.len(), "store"),
+        counted(briefing.ledger.entries.len(), "authorised action"),
+    ];
+    format!(
+        "{stage}, {domain}, {}: {}",
+        scenario.topology,
+        counts.join(", ")
+    )
+}
+
+/// What untrusted content can reach, in words.
+fn reach(scenario: &Scenario) -> String {
+    let parts: Vec<String> = reached(scenario)
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(kind, names)| format!("{kind} {}", names.join(", ")))
+        .collect();
+    if parts.is_empty() {
+        "nothing".to_owned()
+    } else {
+        parts.join("; ")
+    }
+}
+
+fn exposure_json(scenario: &Scenario) -> Value {
+    let reached = reached(scenario).into_iter();
+    reached
+        .map(|(kind, names)| (kind.to_owned(), json!(names)))
+        .collect()
+}
+
+/// What untrusted content can reach at most: kind and names.
+fn reached(scenario: &Scenario) -> [(&'static str, Vec<&str>); 3] {
+    let Exposure {
+        agents,
+        stores,
+        sinks,
+    } = exposure(scenario);
+    let briefing = &scenario.briefing;
+    let agents = agents.iter().map(|id| &*briefing.agents[id.index()].name);
+    let stores = stores.iter().map(|id| &*scenario.stores[id.index()].name);
+    let sinks = sinks.iter().map(|id| &*briefing.sinks[id.index()].name);
+    [
+        ("agents", agents.collect()),
+        ("stores", stores.collect()),
+        ("sinks", sinks.collect()),
+    ]
+}

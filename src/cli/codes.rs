@@ -1,0 +1,102 @@
+//! The codes of problems outside a world file: files that cannot be read, and scripts. World files
+//! have codes of their own (`worlds::diagnostic`).
+
+/// A kind of problem outside a world file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// A file cannot be read.
+    Unreadable,
+    /// A file is too large.
+    TooLarge,
+    /// A file is not text.
+    NotText,
+    /// A file is not what the command needs.
+    WrongFile,
+    /// A script is not well formed.
+    ScriptSyntax,
+    /// A script names what its world does not have.
+    ScriptNames,
+}
+
+/// What a code means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Explanation {
+    /// The code.
+    pub(crate) code: Code,
+    /// The code as it is printed.
+    pub(crate) id: &'static str,
+    /// The problem in a few words.
+    pub(crate) title: &'static str,
+    /// Why it is one, and what to do.
+    pub(crate) explanation: &'static str,
+}
+
+/// Every code, in the order of its number.
+pub(crate) const TABLE: [Explanation; 6] = [
+    Explanation {
+        code: Code::Unreadable,
+        id: "F001",
+        title: "the file cannot be read",
+        explanation: "There is no such file, it is a folder or a device, or reading it is not \
+                      permitted. Only regular files are read, so that a command cannot hang; \
+                      `check` and `parse` also take `-` for standard input.",
+    },
+    Explanation {
+        code: Code::TooLarge,
+        id: "F002",
+        title: "the file is too large",
+        explanation: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
+                      for worlds, scripts, studies and completions, 256 MiB for traces and \
+                      results.",
+    },
+    Explanation {
+        code: Code::NotText,
+        id: "F003",
+        title: "the file is not UTF-8 text",
+        explanation: "Every file that is read here is text in UTF-8. The place is that of the \
+                      first byte that is not.",
+    },
+    Explanation {
+        code: Code::WrongFile,
+        id: "F004",
+        title: "the file is not what the command needs",
+        explanation: "The text is not a trace, rows or a manifest as this program writes them, or \
+                      it was cut or changed since.",
+    },
+    Explanation {
+        code: Code::ScriptSyntax,
+        id: "S001",
+        title: "the script is not well formed",
+        explanation: "A script is RON: `Script(agents: {\"name\": [(say: ...), ...]})`. It lies \
+                      beside its world and ends in `.script.ron`.",
+    },
+    Explanation {
+        code: Code::ScriptNames,
+        id: "S002",
+        title: "the script names what its world does not have",
+        explanation: "An agent that the world does not have never speaks: an error. A tool, agent \
+                      or source that it does not have may be named on purpose, to see what \
+                      happens: a warning.",
+    },
+];
+
+impl Code {
+    /// The code as it is printed.
+    pub(crate) fn id(self) -> &'static str {
+        let entry = TABLE.iter().find(|entry| entry.code == self);
+        entry.expect("every code is in the table").id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_in_the_table_once() {
+        let mut ids: Vec<&str> = TABLE.iter().map(|entry| entry.code.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), TABLE.len());
+    }
+}

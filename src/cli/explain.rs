@@ -1,0 +1,127 @@
+//! `containment explain`: what a code, a rule, a column or an exit code means.
+
+use policies::rules::{self, Rule};
+use study::columns::{Part, Spec};
+use study::row::row_columns;
+use worlds::diagnostic::{Code, TABLE};
+
+use super::exit::{self, Exit};
+use super::failure::Failure;
+use super::list::origin_name;
+use super::problem::severity_name;
+use super::table::wrapped;
+use super::terminal::Terminal;
+use super::{codes, nearest, words};
+
+/// The width of explanations, in characters.
+const WIDTH: usize = 96;
+
+/// The options of `explain`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A code such as `W022`, a rule such as `block_outside_user_goal`, a column of a row, or an
+    /// exit code
+    #[arg(required = true, value_name = "CODE")]
+    codes: Vec<String>,
+}
+
+/// Prints what each code means.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let texts: Vec<String> = args
+        .codes
+        .iter()
+        .map(|code| explain(code))
+        .collect::<Result<_, _>>()?;
+    terminal.print(&texts.join("\n"))?;
+    Ok(Exit::Ok)
+}
+
+fn explain(code: &str) -> Result<String, Failure> {
+    known(code).ok_or_else(|| {
+        let codes = TABLE.iter().map(|entry| entry.id);
+        let ours = codes::TABLE.iter().map(|entry| entry.id);
+        let rules = rules::ALL.iter().map(|rule| rule.id);
+        let columns = row_columns().iter().map(|column| column.spec.name);
+        let names = codes.chain(ours).chain(rules).chain(columns);
+        let lists = "`containment list codes`, `list rules` and `list metrics` show what there is";
+        let help = nearest::suggestion(code, names).unwrap_or_else(|| lists.to_owned());
+        Failure::usage(format!("nothing is called `{code}`"), Some(help))
+    })
+}
+
+fn known(code: &str) -> Option<String> {
+    world_code(code)
+        .or_else(|| own_code(code))
+        .or_else(|| rule(code))
+        .or_else(|| column(code))
+        .or_else(|| exit_code(code))
+}
+
+fn world_code(code: &str) -> Option<String> {
+    let entry = Code::from_id(code)?.explanation();
+    let (id, severity) = (entry.id, severity_name(entry.severity));
+    let text = wrapped(entry.explanation, WIDTH, 0);
+    Some(format!(
+        "{id} ({severity}): {}\n\n{text}\n\n  wrong: {}\n  right: {}\n",
+        entry.title, entry.wrong, entry.right
+    ))
+}
+
+fn own_code(code: &str) -> Option<String> {
+    let entry = codes::TABLE
+        .iter()
+        .find(|entry| entry.id.eq_ignore_ascii_case(code))?;
+    let text = wrapped(entry.explanation, WIDTH, 0);
+    Some(format!("{}: {}\n\n{text}\n", entry.id, entry.title))
+}
+
+/// A rule, or several joined by `+` as a composition of policies writes them.
+fn rule(code: &str) -> Option<String> {
+    let rules: Vec<&Rule> = code.split('+').map(rules::find).collect::<Option<_>>()?;
+    let texts: Vec<String> = rules.into_iter().map(rule_text).collect();
+    Some(texts.join("\n"))
+}
+
+fn rule_text(rule: &Rule) -> String {
+    let verdict = words::snake_case(&rule.verdict);
+    let told = rule.denial.map_or_else(
+        || "the agent is told nothing".to_owned(),
+        |denial| format!("the agent is told `{}`", words::snake_case(&denial)),
+    );
+    let origin = origin_name(rule.origin);
+    let text = wrapped(rule.doc, WIDTH, 0);
+    format!("{} ({origin}): {verdict}; {told}\n\n{text}\n", rule.id)
+}
+
+fn column(code: &str) -> Option<String> {
+    let columns = row_columns();
+    let column = columns.iter().find(|column| column.name() == code)?;
+    let spec = column.spec;
+    let is_ratio = columns
+        .iter()
+        .any(|c| c.spec == spec && c.part == Part::Numerator);
+    Some(column_text(spec, is_ratio))
+}
+
+fn column_text(spec: &Spec, is_ratio: bool) -> String {
+    let kind = if is_ratio { " (ratio)" } else { "" };
+    let over = if is_ratio { "out of" } else { "unit" };
+    let text = wrapped(spec.doc, WIDTH, 0);
+    format!(
+        "{}{kind}\n\n{text}\n\n  {over}: {}\n  stages: {}\n  null: {}\n  origin: {}: {}\n",
+        spec.name,
+        spec.over,
+        spec.stages.words(),
+        spec.null,
+        spec.origin.mark(),
+        spec.reference
+    )
+}
+
+fn exit_code(code: &str) -> Option<String> {
+    let number: u8 = code.parse().ok()?;
+    let (_, meaning) = exit::TABLE
+        .into_iter()
+        .find(|(exit, _)| exit.code() == number)?;
+    Some(format!("exit code {number}: {meaning}\n"))
+}

@@ -1,0 +1,130 @@
+//! Reading files that anybody may have written: regular ones only, up to a limit, as text.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::codes::Code;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::problem::Problem;
+
+/// Bytes of the largest world, script, study or list of completions.
+pub(crate) const MAX_SOURCE_BYTES: u64 = worlds::MAX_BYTES as u64;
+/// Bytes of the largest trace or results file.
+pub(crate) const MAX_RESULT_BYTES: u64 = 256 << 20;
+
+/// The name that stands for standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// A file's text.
+pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Problem> {
+    let bytes = bytes(path, limit)?;
+    decoded(bytes, &shown(path))
+}
+
+/// A file's text, or that of standard input if the path is `-`.
+pub(crate) fn text_or_stdin(path: &Path, limit: u64) -> Result<String, Problem> {
+    if path != Path::new(STDIN) {
+        return text(path, limit);
+    }
+    decoded(
+        limited(io::stdin().lock(), limit, "standard input")?,
+        "standard input",
+    )
+}
+
+/// A file's bytes.
+pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
+    let name = shown(path);
+    let metadata = std::fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
+    check_kind(&metadata, &name)?;
+    if metadata.len() > limit {
+        return Err(too_large(&name, metadata.len(), limit));
+    }
+    let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+    limited(file, limit, &name)
+}
+
+/// The path as messages show it.
+pub(crate) fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Reads at most `limit` bytes, whatever the size was said to be.
+fn limited(from: impl Read, limit: u64, name: &str) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    let read = from.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(name, &error))?;
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if length > limit {
+        return Err(too_large(name, length, limit));
+    }
+    Ok(bytes)
+}
+
+fn check_kind(metadata: &Metadata, name: &str) -> Result<(), Problem> {
+    let problem = |message: String| Problem::new(message).code(Code::Unreadable).file(name);
+    if metadata.is_dir() {
+        let help = "name the file itself";
+        return Err(problem(format!("`{name}` is a folder")).help(help));
+    }
+    if !metadata.is_file() {
+        let help = "only regular files are read; some commands take `-` for standard input";
+        return Err(problem(format!("`{name}` is not a regular file")).help(help));
+    }
+    Ok(())
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Problem {
+    let problem = |message: String| Problem::new(message).code(Code::Unreadable).file(name);
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            problem(format!("`{name}` does not exist")).help("check the path")
+        }
+        io::ErrorKind::PermissionDenied => {
+            problem(format!("`{name}` may not be read")).help("give yourself permission to read it")
+        }
+        _ => problem(format!("`{name}` cannot be read: {error}")),
+    }
+}
+
+fn too_large(name: &str, length: u64, limit: u64) -> Problem {
+    Problem::new(format!(
+        "`{name}` has at least {length} bytes, more than {limit}"
+    ))
+    .code(Code::TooLarge)
+    .file(name)
+    .help("a file that large was not meant to be read here")
+}
+
+fn decoded(bytes: Vec<u8>, name: &str) -> Result<String, Problem> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        let before = text.get(..valid).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count()
+            + 1;
+        Problem::new(format!("the byte at {valid} is not UTF-8 text"))
+            .code(Code::NotText)
+            .at(name, &text, line, column)
+            .help("save the file as UTF-8")
+    })
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes).map_err(|error| {
+        let name = shown(path);
+        let problem = Problem::new(format!("`{name}` cannot be written: {error}"))
+            .file(&name)
+            .help("write to a folder that exists and may be written");
+        Failure::new(Exit::Incomplete, problem)
+    })
+}

@@ -1,0 +1,250 @@
+//! `containment list`: what there is, by kind.
+
+use containment_bench::Bench;
+use plugins::parameters::ParameterSpec;
+use plugins::registry::PluginInfo;
+use policies::rules::{self, Origin};
+use serde_json::{Value, json};
+use study::columns::Part;
+use study::row::row_columns;
+use worlds::diagnostic::TABLE;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::problem::severity_name;
+use super::scenes::WorldText;
+use super::shipped::{self, ShippedWorld};
+use super::table::Table;
+use super::terminal::Terminal;
+use super::{codes, words};
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Defences, with their parameters
+    Policies,
+    /// Model backends
+    Models,
+    /// Action parsers
+    Parsers,
+    /// What fills untrusted slots between rollouts
+    Attackers,
+    /// What reads a trace and judges it
+    Auditors,
+    /// The worlds inside the program
+    Worlds,
+    /// The columns of a row
+    Metrics,
+    /// The rules that verdicts name
+    Rules,
+    /// The codes of problems with files
+    Codes,
+}
+
+/// How the list is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Aligned columns
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// The options of `list`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// What to list
+    #[arg(value_enum)]
+    kind: Kind,
+    /// How the list is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// A list: the columns of its text form, and for each line its cells and the JSON form of its item;
+/// null for a line that goes on.
+struct List {
+    header: Vec<&'static str>,
+    items: Vec<(Vec<String>, Value)>,
+}
+
+/// Prints a list.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let list = list(args.kind);
+    match args.format {
+        Format::Text => {
+            let mut table = Table::new(list.header);
+            for (cells, _) in list.items {
+                table.row(cells);
+            }
+            terminal.print(&table.to_string())?;
+        }
+        Format::Json => {
+            let items = list.items.into_iter().map(|(_, json)| json);
+            let items: Vec<Value> = items.filter(|json| !json.is_null()).collect();
+            let document = json!({ "schema": 1, "items": items });
+            terminal.print(&format!("{document:#}"))?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn list(kind: Kind) -> List {
+    let registry = Bench::built_in().registry;
+    match kind {
+        Kind::Policies => plugins(registry.policies.infos()),
+        Kind::Models => plugins(registry.models.infos()),
+        Kind::Parsers => plugins(registry.parsers.infos()),
+        Kind::Attackers => plugins(registry.attackers.infos()),
+        Kind::Auditors => plugins(registry.auditors.infos()),
+        Kind::Worlds => worlds(),
+        Kind::Metrics => metrics(),
+        Kind::Rules => rule_list(),
+        Kind::Codes => code_list(),
+    }
+}
+
+/// Plugins, and below each its parameters.
+fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
+    let mut items = Vec::new();
+    for info in infos {
+        let parameters: Vec<Value> = info.parameters.iter().map(parameter_json).collect();
+        let json = json!({
+            "name": info.name,
+            "version": info.version,
+            "summary": info.summary,
+            "parameters": parameters,
+        });
+        let mut summary = info.summary.trim_end_matches('.').to_owned();
+        for parameter in &info.parameters {
+            summary.push_str(&format!("\n  {}", parameter_text(parameter)));
+        }
+        let mut lines = summary.lines();
+        let first = lines.next().unwrap_or_default().to_owned();
+        items.push((vec![info.name.to_owned(), first], json));
+        items.extend(lines.map(|line| (vec![String::new(), line.to_owned()], Value::Null)));
+    }
+    List {
+        header: vec!["name", "what it is"],
+        items,
+    }
+}
+
+fn parameter_text(parameter: &ParameterSpec) -> String {
+    let kind = &parameter.kind;
+    let (name, default) = (parameter.name, kind.default_value());
+    let doc = parameter.doc.trim_end_matches('.');
+    format!("--set {name}={default}  {doc}; {}", kind.expectation())
+}
+
+fn parameter_json(parameter: &ParameterSpec) -> Value {
+    json!({
+        "name": parameter.name,
+        "doc": parameter.doc,
+        "default": parameter.kind.default_value().to_string(),
+        "accepts": parameter.kind.expectation(),
+    })
+}
+
+fn worlds() -> List {
+    let item = |world: &ShippedWorld| {
+        let text = WorldText::from(world);
+        let scenario = text
+            .check()
+            .scenario
+            .expect("a test checks every shipped world");
+        let (stage, domain) = (scenario.stage.name(), scenario.domain.name());
+        let cells = [world.name, stage, domain, &scenario.topology];
+        let mut cells: Vec<String> = cells.map(str::to_owned).to_vec();
+        cells.push(world.summary());
+        let json = json!({
+            "name": world.name,
+            "path": text.origin,
+            "stage": stage,
+            "domain": domain,
+            "topology": *scenario.topology,
+            "scenario_hash": format!("{:032x}", scenario.content_hash),
+            "summary": world.summary(),
+        });
+        (cells, json)
+    };
+    List {
+        header: vec!["name", "stage", "domain", "topology", "what it shows"],
+        items: shipped::WORLDS.iter().map(item).collect(),
+    }
+}
+
+fn metrics() -> List {
+    let values = row_columns()
+        .iter()
+        .filter(|column| column.part == Part::Value);
+    let item = |spec: &study::columns::Spec| {
+        let doc = spec.doc.trim().trim_end_matches('.');
+        let origin = format!("{}: {}", spec.origin.mark(), spec.reference);
+        let cells = [spec.name, doc, spec.over, spec.stages.words(), &origin];
+        let json = json!({
+            "name": spec.name,
+            "doc": spec.doc.trim(),
+            "over": spec.over,
+            "stages": spec.stages.words(),
+            "null": spec.null,
+            "origin": spec.origin.mark(),
+            "reference": spec.reference,
+        });
+        (cells.map(str::to_owned).to_vec(), json)
+    };
+    List {
+        header: vec![
+            "column",
+            "what it is",
+            "denominator or unit",
+            "stages",
+            "origin",
+        ],
+        items: values.map(|column| item(column.spec)).collect(),
+    }
+}
+
+fn rule_list() -> List {
+    let item = |rule: &rules::Rule| {
+        let verdict = words::snake_case(&rule.verdict);
+        let denial = rule.denial.map(|denial| words::snake_case(&denial));
+        let origin = origin_name(rule.origin);
+        let cells = [rule.id, &verdict, denial.as_deref().unwrap_or("-"), origin];
+        let json = json!({
+            "id": rule.id,
+            "verdict": verdict,
+            "denial": denial,
+            "origin": origin,
+            "doc": rule.doc,
+        });
+        (cells.map(str::to_owned).to_vec(), json)
+    };
+    List {
+        header: vec!["rule", "verdict", "what the agent is told", "origin"],
+        items: rules::ALL.iter().map(|rule| item(rule)).collect(),
+    }
+}
+
+/// Whether a rule is the paper's.
+pub(crate) const fn origin_name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Paper => "paper",
+        Origin::Inferred => "inferred",
+    }
+}
+
+fn code_list() -> List {
+    let item = |id: &str, severity: &str, title: &str| {
+        let json = json!({ "code": id, "severity": severity, "title": title });
+        ([id, severity, title].map(str::to_owned).to_vec(), json)
+    };
+    let of_worlds = TABLE.iter();
+    let of_worlds = of_worlds.map(|e| item(e.id, severity_name(e.severity), e.title));
+    let own = codes::TABLE.iter().map(|e| item(e.id, "error", e.title));
+    List {
+        header: vec!["code", "severity", "problem"],
+        items: of_worlds.chain(own).collect(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The command line: one file for each subcommand, and what they share.
+//!
+//! Results go to standard output and everything else to standard error. A command gives back its
+//! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
+
+mod check;
+mod codes;
+mod exit;
+mod explain;
+mod failure;
+mod files;
+mod list;
+mod nearest;
+mod options;
+mod problem;
+mod rows;
+mod run;
+mod scenes;
+mod shipped;
+mod table;
+mod terminal;
+mod trace;
+mod traces;
+mod words;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use exit::Exit;
+use failure::Failure;
+use problem::Problem;
+use terminal::{OutputArgs, Terminal};
+
+/// Simulates how far an injected instruction travels through a system of LLM agents, and what each
+/// defence contains or destroys
+#[derive(Debug, Parser)]
+#[command(name = "containment", version, max_term_width = 100)]
+struct CommandLine {
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run one rollout and print its row as JSON
+    Run(run::Args),
+    /// Print the trace of one rollout, as JSON Lines or as a graph
+    Trace(trace::Args),
+    /// Check world files and their scripts
+    Check(check::Args),
+    /// List plugins, worlds, columns, rules or codes
+    List(list::Args),
+    /// Explain a code, a rule, a column or an exit code
+    Explain(explain::Args),
+}
+
+/// Does what the command line says.
+pub(crate) fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let CommandLine { output, command } = match parse(&words) {
+        Ok(command_line) => command_line,
+        Err(exit) => return exit,
+    };
+    let terminal = Terminal::new(output);
+    let done = catch_unwind(AssertUnwindSafe(|| command.run(&terminal)));
+    match done {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => {
+            terminal.fail(&failure);
+            failure.exit
+        }
+        Err(_) => {
+            let words = words
+                .iter()
+                .skip(1)
+                .map(|word| word.to_string_lossy().into_owned());
+            let command = options::command_line(&words.collect::<Vec<_>>());
+            let problem = Problem::new("this is a bug of the program, not of your input")
+                .help("report it with the lines above and the command below");
+            terminal.fail(&Failure::new(Exit::Bug, problem).reproduced_by(command));
+            Exit::Bug
+        }
+    }
+}
+
+/// The command line, or how to end if it is wrong or asks for help only.
+fn parse(words: &[OsString]) -> Result<CommandLine, Exit> {
+    let matches = CommandLine::command()
+        .after_help(exit::help())
+        .try_get_matches_from(words);
+    matches
+        .and_then(|matches| CommandLine::from_arg_matches(&matches))
+        .map_err(|error| {
+            // Nobody is left to tell if this cannot be printed.
+            drop(error.print());
+            if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            }
+        })
+}
+
+impl Command {
+    fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
+        match self {
+            Self::Run(args) => run::run(args, terminal),
+            Self::Trace(args) => trace::run(args, terminal),
+            Self::Check(args) => check::run(args, terminal),
+            Self::List(args) => list::run(args, terminal),
+            Self::Explain(args) => explain::run(args, terminal),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,281 @@
+//! Options that several commands share, and the rollouts that they describe.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use containment_bench::{Bench, Choice, Scene};
+use engine::{Plugins, Rollout, Setting};
+use plugins::draws::RolloutKey;
+use plugins::parameters::ParameterError;
+use plugins::registry::CreateError;
+use plugins::setting::{Instrumentation, User};
+
+use super::codes::Code;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::nearest;
+use super::problem::Problem;
+use super::scenes;
+
+/// What the recorded labels are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InstrumentationName {
+    /// As in the paper: authority-bearing arguments of high-risk calls label a proposal
+    #[default]
+    Paper,
+    /// Every argument of every call does, and the choice of what to do
+    Full,
+}
+
+/// Who answers confirmations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum UserName {
+    /// Nobody: what needs a confirmation does not happen
+    #[default]
+    Absent,
+    /// Somebody who approves everything
+    RubberStamp,
+    /// Somebody who approves exactly what the true ledger authorises
+    Oracle,
+    /// As the oracle, with 2 % false denials and 5 % false approvals
+    Careful,
+}
+
+impl From<InstrumentationName> for Instrumentation {
+    fn from(name: InstrumentationName) -> Self {
+        match name {
+            InstrumentationName::Paper => Self::PAPER,
+            InstrumentationName::Full => Self::FULL,
+        }
+    }
+}
+
+impl From<UserName> for User {
+    fn from(name: UserName) -> Self {
+        match name {
+            UserName::Absent => Self::Absent,
+            UserName::RubberStamp => Self::RubberStamp,
+            UserName::Oracle => Self::Oracle,
+            UserName::Careful => Self::Careful,
+        }
+    }
+}
+
+/// What is fixed for a rollout besides its world and policy.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct SettingArgs {
+    /// The model backend
+    #[arg(long, default_value = "scripted", value_name = "MODEL")]
+    pub(crate) model: String,
+    /// The seed of the rollout
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// The seed of the study
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) study_seed: u64,
+    /// What the recorded labels are
+    #[arg(long, value_enum, default_value = "paper")]
+    pub(crate) instrumentation: InstrumentationName,
+    /// Who answers confirmations
+    #[arg(long, value_enum, default_value = "absent")]
+    pub(crate) user: UserName,
+}
+
+impl SettingArgs {
+    fn setting(&self, scene: &Scene) -> Setting {
+        Setting {
+            key: RolloutKey {
+                study_seed: self.study_seed,
+                scenario_identity: scene.scenario.identity.clone(),
+                rollout_seed: self.seed,
+                strata: Vec::new(),
+            },
+            instrumentation: self.instrumentation.into(),
+            user: self.user.into(),
+        }
+    }
+
+    /// The options that are not the defaults, as on a command line.
+    fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+        if self.model != "scripted" {
+            add("--model", self.model.clone());
+        }
+        add("--seed", self.seed.to_string());
+        if self.study_seed != 1 {
+            add("--study-seed", self.study_seed.to_string());
+        }
+        if self.instrumentation != InstrumentationName::default() {
+            add("--instrumentation", value_name(self.instrumentation));
+        }
+        if self.user != UserName::default() {
+            add("--user", value_name(self.user));
+        }
+        words
+    }
+}
+
+fn value_name(value: impl ValueEnum) -> String {
+    let value = value.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// A policy with its parameters.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct PolicyArgs {
+    /// The policy; `containment list policies` names them
+    #[arg(long, value_name = "POLICY")]
+    policy: String,
+    /// A parameter of the policy; may be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parameter)]
+    set: Vec<(String, String)>,
+}
+
+impl PolicyArgs {
+    /// The policy as the bench takes it.
+    pub(crate) fn choice(&self) -> Choice {
+        Choice {
+            name: self.policy.clone(),
+            parameters: self.set.iter().cloned().collect(),
+        }
+    }
+}
+
+/// Reads `KEY=VALUE`.
+pub(crate) fn parameter(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("write it as KEY=VALUE, for example `checkpoint=true`".to_owned()),
+    }
+}
+
+/// A scene in a setting: everything of a rollout but its policy.
+pub(crate) struct Case {
+    /// Every plugin.
+    pub(crate) bench: Bench,
+    /// The world and its script.
+    pub(crate) scene: Scene,
+    /// The model backend.
+    pub(crate) model: Choice,
+    /// What is fixed for the rollout.
+    pub(crate) setting: Setting,
+    world: PathBuf,
+    args: SettingArgs,
+}
+
+/// The content hashes of the plugins of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hashes {
+    /// Of the policy.
+    pub(crate) policy: u128,
+    /// Of the model.
+    pub(crate) model: u128,
+}
+
+impl Case {
+    /// The case that the options describe.
+    pub(crate) fn load(world: &Path, args: &SettingArgs) -> Result<Self, Failure> {
+        let scene = scenes::load(world)?;
+        Ok(Self {
+            bench: Bench::built_in(),
+            setting: args.setting(&scene),
+            scene,
+            model: args.model.as_str().into(),
+            world: world.to_owned(),
+            args: args.clone(),
+        })
+    }
+
+    /// The plugins of a rollout under `policy`.
+    pub(crate) fn plugins(&self, policy: &Choice) -> Result<Plugins, Failure> {
+        let plugins = self.bench.plugins(&self.scene, policy, &self.model);
+        plugins.map_err(|error| plugin_failure(&self.bench, &error))
+    }
+
+    /// A rollout under `policy` that is about to begin, and the hashes of its plugins.
+    pub(crate) fn start(&self, policy: &Choice) -> Result<(Rollout, Hashes), Failure> {
+        let plugins = self.plugins(policy)?;
+        let hashes = Hashes {
+            policy: plugins.policy_hash,
+            model: plugins.model_hash,
+        };
+        let rollout = Rollout::new(&self.scene.scenario, plugins, &self.setting);
+        Ok((rollout, hashes))
+    }
+
+    /// The command that runs this case under `policy`.
+    pub(crate) fn command(&self, policy: &Choice) -> String {
+        let mut words = vec!["run".to_owned(), self.world.display().to_string()];
+        words.extend(["--policy".to_owned(), policy.name.clone()]);
+        for (key, value) in &policy.parameters {
+            words.extend(["--set".to_owned(), format!("{key}={value}")]);
+        }
+        words.extend(self.args.words());
+        command_line(&words)
+    }
+}
+
+/// A command line of this program that a shell reads back as `words`.
+pub(crate) fn command_line(words: &[String]) -> String {
+    let mut line = "containment".to_owned();
+    for word in words {
+        line.push(' ');
+        line.push_str(&quoted(word));
+    }
+    line
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,@+%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Why a plugin could not be made, with the nearest name there is.
+fn plugin_failure(bench: &Bench, error: &CreateError) -> Failure {
+    let help = match error {
+        CreateError::Unknown { kind, name, .. } => {
+            let registry = &bench.registry;
+            let policies = registry.policies.infos().map(|info| info.name);
+            let models = registry.models.infos().map(|info| info.name);
+            match *kind {
+                "policy" => nearest::suggestion(name, policies),
+                "model" => nearest::suggestion(name, models),
+                _ => None,
+            }
+        }
+        CreateError::Parameters(ParameterError::Unknown { plugin, .. }) => Some(format!(
+            "`containment list policies` shows the parameters of `{plugin}`"
+        )),
+        CreateError::Parameters(ParameterError::Value { .. }) => None,
+        CreateError::Configuration(message) => {
+            let problem = Problem::new(format!("the script is wrong: {message}"));
+            return Failure::new(Exit::Invalid, problem.code(Code::ScriptSyntax));
+        }
+    };
+    Failure::usage(error.to_string(), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let words = ["run", "my world.ron", "it's", ""].map(str::to_owned);
+        let expected = r"containment run 'my world.ron' 'it'\''s' ''";
+        assert_eq!(command_line(&words), expected);
+    }
+
+    #[test]
+    fn a_parameter_is_a_pair() {
+        let pair = ("key".to_owned(), "a=b".to_owned());
+        assert_eq!(parameter("key=a=b"), Ok(pair));
+        assert!(parameter("key").is_err());
+        assert!(parameter("=value").is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! `containment run`: one rollout, one row.
+
+use std::path::PathBuf;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::options::{Case, PolicyArgs, SettingArgs};
+use super::terminal::Terminal;
+use super::{files, rows, traces};
+
+/// The options of `run`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A world file, or the name of a shipped world
+    world: PathBuf,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    #[command(flatten)]
+    setting: SettingArgs,
+    /// Write the trace to this file, as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Show argument values and contents in the trace
+    #[arg(long, requires = "trace")]
+    reveal: bool,
+}
+
+/// Runs the rollout, writes the trace and prints the row.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let case = Case::load(&args.world, &args.setting)?;
+    let policy = args.policy.choice();
+    let (mut rollout, hashes) = case.start(&policy)?;
+    rollout.run();
+    if let Some(path) = &args.trace {
+        let text = traces::jsonl(&case, &policy, hashes, &rollout, args.reveal);
+        files::write(path, text.as_bytes())?;
+    }
+    let row = rows::row(&case, &policy, hashes, &rollout, None);
+    terminal.print(&row.to_json())?;
+    rows::require_numbers(&case, &policy, &row)?;
+    Ok(Exit::Ok)
+}

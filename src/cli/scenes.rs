@@ -1,0 +1,178 @@
+//! Worlds with their scripts, from files or from inside the program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use containment_bench::Scene;
+use models::scripted::{Script, Severity};
+use worlds::Checked;
+use worlds::spec::Scenario;
+
+use super::codes::Code;
+use super::failure::Failure;
+use super::files::{self, MAX_SOURCE_BYTES};
+use super::nearest;
+use super::problem::Problem;
+use super::shipped::{self, ShippedWorld};
+
+/// A world as text, with the script beside it.
+#[derive(Debug)]
+pub(crate) struct WorldText {
+    /// What messages call it.
+    pub(crate) origin: String,
+    /// Its file name without ending.
+    pub(crate) identity: String,
+    /// The text.
+    pub(crate) text: String,
+    /// The script.
+    pub(crate) script: Beside,
+}
+
+/// The script beside a world.
+#[derive(Debug)]
+pub(crate) enum Beside {
+    /// A script.
+    Script {
+        /// What messages call it.
+        origin: String,
+        /// The text.
+        text: String,
+    },
+    /// There is none; the path at which it would lie.
+    Missing(String),
+    /// There is something that cannot be read.
+    Unreadable(Problem),
+}
+
+/// The world file at `path`, or the shipped world of that name. A file comes first.
+pub(crate) fn find(path: &Path) -> Result<WorldText, Problem> {
+    let name = files::shown(path);
+    if !path.is_file()
+        && let Some(world) = shipped::world(&name)
+    {
+        return Ok(world.into());
+    }
+    let text = files::text(path, MAX_SOURCE_BYTES)
+        .map_err(|problem| problem.maybe_help(suggested_world(path)))?;
+    let identity = path.file_stem().unwrap_or_default();
+    Ok(WorldText {
+        origin: name,
+        identity: identity.to_string_lossy().into_owned(),
+        text,
+        script: beside(path),
+    })
+}
+
+/// The world at `path` with its script, both without errors.
+pub(crate) fn load(path: &Path) -> Result<Scene, Failure> {
+    find(path)?.into_scene()
+}
+
+impl WorldText {
+    /// Checks the world.
+    pub(crate) fn check(&self) -> Checked {
+        worlds::check(&self.text, &self.origin, &self.identity)
+    }
+
+    /// The world with its script, both without errors.
+    pub(crate) fn into_scene(self) -> Result<Scene, Failure> {
+        let Checked { scenario, report } = self.check();
+        let scenario = scenario.ok_or(report)?;
+        let script = match self.script {
+            Beside::Script { origin, text } => {
+                let mut problems = script_problems(&origin, &text, Some(&scenario)).into_iter();
+                match problems.find(Problem::is_error) {
+                    None => text,
+                    Some(problem) => return Err(problem.into()),
+                }
+            }
+            Beside::Missing(path) => return Err(missing_script(&path).into()),
+            Beside::Unreadable(problem) => return Err(problem.into()),
+        };
+        Ok(Scene {
+            scenario: Arc::new(scenario),
+            script: script.into(),
+        })
+    }
+}
+
+impl From<&ShippedWorld> for WorldText {
+    fn from(world: &ShippedWorld) -> Self {
+        Self {
+            origin: world.path("ron"),
+            identity: world.name.to_owned(),
+            text: world.world.to_owned(),
+            script: Beside::Script {
+                origin: world.path("script.ron"),
+                text: world.script.to_owned(),
+            },
+        }
+    }
+}
+
+/// What is wrong with a script; compared with its world if there is one.
+pub(crate) fn script_problems(
+    origin: &str,
+    text: &str,
+    scenario: Option<&Scenario>,
+) -> Vec<Problem> {
+    let script = match Script::parse(text) {
+        Ok(script) => script,
+        Err(error) => {
+            let problem = Problem::new(error.message)
+                .code(Code::ScriptSyntax)
+                .at(origin, text, error.line, error.column)
+                .maybe_help(error.help);
+            return vec![problem];
+        }
+    };
+    let findings = scenario.map(|scenario| script.check(&scenario.briefing));
+    let findings = findings.into_iter().flatten();
+    findings
+        .map(|finding| {
+            let problem = Problem::new(format!("{}: {}", finding.place, finding.message))
+                .code(Code::ScriptNames)
+                .file(origin)
+                .help(finding.help);
+            match finding.severity {
+                Severity::Error => problem,
+                Severity::Warning => problem.warning(),
+            }
+        })
+        .collect()
+}
+
+/// The script beside the world at `path`.
+fn beside(path: &Path) -> Beside {
+    let path: PathBuf = path.with_extension("script.ron");
+    let origin = files::shown(&path);
+    if std::fs::symlink_metadata(&path).is_err() {
+        return Beside::Missing(origin);
+    }
+    match files::text(&path, MAX_SOURCE_BYTES) {
+        Ok(text) => Beside::Script { origin, text },
+        Err(problem) => Beside::Unreadable(problem),
+    }
+}
+
+fn missing_script(path: &str) -> Problem {
+    Problem::new(format!("the script `{path}` does not exist"))
+        .code(Code::Unreadable)
+        .file(path)
+        .help("it says what the agents do; with `Script(agents: {})` in it they only answer `done`")
+}
+
+/// A help line if `path` is the name of a world that does not exist, rather than a path.
+fn suggested_world(path: &Path) -> Option<String> {
+    let name = files::shown(path);
+    if path.exists() || name.contains(['/', '.']) {
+        return None;
+    }
+    let known = || shipped::WORLDS.iter().map(|world| world.name);
+    let begun: Vec<&str> = known().filter(|known| known.starts_with(&name)).collect();
+    if let [only] = begun.as_slice() {
+        return Some(format!("did you mean `{only}`?"));
+    }
+    let general = "write the path of a world file, or a name from `containment list worlds`";
+    nearest::suggestion(&name, known()).or_else(|| Some(general.to_owned()))
+}
