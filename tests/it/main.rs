@@ -1,9 +1,11 @@
 //! The integration tests, in one program so that there is one link.
 
 mod case_studies;
+mod coverage;
 mod differential;
 mod ecs;
 mod golden;
+mod metamorphic;
 mod snapshots;
 mod support;
 mod tidy;

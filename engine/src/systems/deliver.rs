@@ -268,7 +268,7 @@ fn arrive(
     };
     let exact = stage.recorder.join_all(flow.labels.iter().copied());
     let inbound = Inbound {
-        kind: EdgeKind::Delegation,
+        kind: EdgeKind::Data,
         taint: flow.taint,
         recorded: flow.recorded,
         exact,

@@ -84,7 +84,7 @@ impl Run<'_> {
             Admission::Admitted => {}
             Admission::Dropped | Admission::Quarantined(_) => return,
         }
-        self.enter_context(agent, node, EdgeKind::Delegation, &flow);
+        self.enter_context(agent, node, EdgeKind::Data, &flow);
         self.add_flow(agent, SegmentKind::Message { from }, flow);
         self.emit(Happening::Delivered {
             message: Some(message),
