@@ -83,9 +83,9 @@ fn hops_count_delegation_edges_on_shortest_paths() {
     let mut story = reading();
     assert_eq!(propagation(&story).cascade_agent_hops, Some(0));
     story.hand_off(READER, AgentId(1));
-    assert_eq!(propagation(&story).cascade_agent_hops, Some(2));
+    assert_eq!(propagation(&story).cascade_agent_hops, Some(1));
     story.hand_off(AgentId(1), AgentId(2));
-    assert_eq!(propagation(&story).cascade_agent_hops, Some(4));
+    assert_eq!(propagation(&story).cascade_agent_hops, Some(2));
 }
 
 #[test]
