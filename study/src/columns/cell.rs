@@ -1,6 +1,7 @@
 //! Cells: the values of columns, written to and read from text.
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use worlds::spec::{Domain, Stage};
 
 use super::{Column, Part};
@@ -246,6 +247,20 @@ impl std::str::FromStr for Hash {
             return Err(());
         }
         u128::from_str_radix(text, 16).map(Self).map_err(|_| ())
+    }
+}
+
+impl Serialize for Hash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let wrong = |()| D::Error::custom(format!("`{text}` is no hash: expected {}", Self::WORDS));
+        text.parse().map_err(wrong)
     }
 }
 

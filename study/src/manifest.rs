@@ -1,0 +1,318 @@
+//! The manifest of a study: what was frozen before it ran, and its hash.
+
+use plugins::setting::{Instrumentation, User};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use crate::columns::Hash;
+use crate::plan::Plan;
+use crate::plan::cast::PARSER;
+use crate::plan::file::SCHEMA as STUDY_SCHEMA;
+use crate::rollout_id::ROLLOUT_ID_VERSION;
+use crate::row::ROW_SCHEMA;
+
+/// The version of the manifest. A reader refuses any other; a study is run again rather than
+/// migrated.
+pub const MANIFEST_SCHEMA: u32 = 1;
+
+/// A manifest: what is frozen, its digest, and what happened to be so when it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The version of the manifest.
+    pub schema: u32,
+    /// Hash of `frozen`.
+    pub digest: Hash,
+    /// Everything that decides the rows.
+    pub frozen: Frozen,
+    /// Times, paths and the command line. Not part of the digest.
+    pub circumstances: Circumstances,
+}
+
+/// Everything that decides the rows of a study. Two studies with equal digests have equal rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frozen {
+    /// The name of the study.
+    pub name: String,
+    /// The seed from which all draws derive.
+    pub study_seed: u64,
+    /// The seeds of the rollouts.
+    pub seeds: Vec<u64>,
+    /// What recorded labels are.
+    pub instrumentation: Instrumentation,
+    /// Who answers confirmations.
+    pub user: User,
+    /// The policies over which the common denominator of spread is taken.
+    pub denominator_policies: Vec<String>,
+    /// The policies, with the hash of version and parameters.
+    pub policies: Vec<NamedHash>,
+    /// The model backends, with the hash of version and parameters.
+    pub models: Vec<NamedHash>,
+    /// The action parser, with the hash of version and parameters.
+    pub parser: NamedHash,
+    /// The scenarios.
+    pub scenarios: Vec<FrozenScenario>,
+    /// How many rollouts there are.
+    pub rollouts: u64,
+    /// Hash of the rollout ids in plan order.
+    pub rollout_ids: Hash,
+    /// The versions of program and formats.
+    pub versions: Versions,
+}
+
+/// A name and what it stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedHash {
+    /// The name.
+    pub name: String,
+    /// The hash.
+    pub hash: Hash,
+}
+
+/// A scenario of the study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrozenScenario {
+    /// Its identity.
+    pub id: String,
+    /// Hash of what it says.
+    pub hash: Hash,
+    /// Hash of the configuration of the model in it.
+    pub configuration_hash: Hash,
+}
+
+/// The versions under which the study was frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// The program.
+    pub program: String,
+    /// The grammar of study files.
+    pub study_schema: u32,
+    /// The columns of rows.
+    pub row_schema: u32,
+    /// The fields of rollout ids.
+    pub rollout_id: u32,
+}
+
+/// Where, when and how a study ran. Texts as the caller gives them: nothing here reads a clock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Circumstances {
+    /// When it began.
+    pub began: Option<String>,
+    /// When it ended.
+    pub ended: Option<String>,
+    /// The command line.
+    pub command_line: Option<String>,
+    /// The study file.
+    pub study_file: Option<String>,
+    /// The world files, in the order of the scenarios.
+    pub world_files: Vec<String>,
+    /// How many workers it had.
+    pub workers: Option<u64>,
+    /// Hash of `rows.csv` as it was written.
+    pub rows_digest: Option<Hash>,
+}
+
+impl Manifest {
+    /// Freezes a plan.
+    #[must_use]
+    pub fn freeze(plan: &Plan) -> Self {
+        let frozen = frozen(plan);
+        Self {
+            schema: MANIFEST_SCHEMA,
+            digest: frozen.digest(),
+            frozen,
+            circumstances: Circumstances {
+                world_files: plan.study.worlds.clone(),
+                ..Circumstances::default()
+            },
+        }
+    }
+
+    /// The text of `manifest.json`.
+    ///
+    /// # Panics
+    /// Never: a manifest is plain data with text keys.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data with text keys");
+        text.push('\n');
+        text
+    }
+
+    /// Reads [`Manifest::to_json`] back.
+    ///
+    /// # Errors
+    /// When the text is no manifest of this version, or its digest is not that of its content.
+    pub fn from_json(text: &str) -> Result<Self, ManifestError> {
+        let damaged = |error: serde_json::Error| ManifestError::Damaged(error.to_string());
+        let any: serde_json::Value = serde_json::from_str(text).map_err(damaged)?;
+        let schema = any.get("schema").and_then(serde_json::Value::as_u64);
+        if schema != Some(u64::from(MANIFEST_SCHEMA)) {
+            return Err(ManifestError::Version {
+                found: schema.map_or_else(|| "none".to_owned(), |schema| schema.to_string()),
+            });
+        }
+        let manifest: Self = serde_json::from_str(text).map_err(damaged)?;
+        let found = manifest.frozen.digest();
+        if manifest.digest != found {
+            return Err(ManifestError::Digest {
+                stated: manifest.digest,
+                found,
+            });
+        }
+        Ok(manifest)
+    }
+}
+
+/// A manifest that cannot be read. Nothing of its study can be trusted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestError {
+    /// The text is no manifest.
+    #[error("the manifest cannot be read: {0}")]
+    Damaged(String),
+    /// Another version.
+    #[error("the manifest has schema {found}, this build reads schema {MANIFEST_SCHEMA}")]
+    Version {
+        /// In the text.
+        found: String,
+    },
+    /// Its content was changed.
+    #[error("the manifest says digest {stated}, its content has {found}: it was changed by hand")]
+    Digest {
+        /// In the text.
+        stated: Hash,
+        /// Of the content.
+        found: Hash,
+    },
+}
+
+impl Frozen {
+    /// The hash: of the compact JSON, fields in the order of their declaration.
+    ///
+    /// # Panics
+    /// Never: it is plain data with text keys.
+    #[must_use]
+    pub fn digest(&self) -> Hash {
+        let text = serde_json::to_vec(self).expect("plain data with text keys");
+        Hash(xxh3_128(&text))
+    }
+}
+
+fn frozen(plan: &Plan) -> Frozen {
+    let study = &plan.study;
+    let named = |name: &str, hash| NamedHash {
+        name: name.to_owned(),
+        hash,
+    };
+    let policies = plan.cast.policies.iter();
+    let models = plan.cast.models.iter();
+    let mut ids = Xxh3::new();
+    let mut rollouts = 0_u64;
+    for group in plan.groups() {
+        for policy in 0..plan.cast.policies.len() {
+            ids.update(&plan.fields(group, policy).id().0.to_le_bytes());
+            rollouts += 1;
+        }
+    }
+    Frozen {
+        name: study.name.clone(),
+        study_seed: study.study_seed,
+        seeds: study.seeds.clone(),
+        instrumentation: study.instrumentation,
+        user: study.user,
+        denominator_policies: study.denominator_policies.clone(),
+        policies: policies
+            .map(|policy| named(&policy.name, policy.hash))
+            .collect(),
+        models: models.map(|model| named(&model.name, model.hash)).collect(),
+        parser: named(PARSER, plan.cast.parser_hash),
+        scenarios: plan
+            .scenarios
+            .iter()
+            .map(|planned| FrozenScenario {
+                id: planned.scenario.identity.to_string(),
+                hash: Hash(planned.scenario.content_hash),
+                configuration_hash: Hash(xxh3_128(planned.configuration.as_bytes())),
+            })
+            .collect(),
+        rollouts,
+        rollout_ids: Hash(ids.digest128()),
+        versions: Versions {
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            study_schema: STUDY_SCHEMA,
+            row_schema: ROW_SCHEMA,
+            rollout_id: ROLLOUT_ID_VERSION,
+        },
+    }
+}
+
+/// One line of `scenarios.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioLine {
+    /// The version of the line.
+    pub schema: u32,
+    /// The identity.
+    pub scenario_id: String,
+    /// Hash of what it says.
+    pub scenario_hash: Hash,
+    /// The family.
+    pub family: String,
+    /// The stage.
+    pub stage: String,
+    /// The domain.
+    pub domain: String,
+    /// The topology.
+    pub topology: String,
+    /// The memory mode.
+    pub memory: String,
+    /// The agents by name.
+    pub agents: Vec<String>,
+    /// How many episodes it has.
+    pub episodes: u64,
+    /// The untrusted sources by name.
+    pub untrusted: Vec<String>,
+    /// How many actions are required.
+    pub required: u64,
+}
+
+/// The lines of `scenarios.jsonl`, in plan order.
+#[must_use]
+pub fn scenario_lines(plan: &Plan) -> Vec<ScenarioLine> {
+    plan.scenarios
+        .iter()
+        .map(|planned| {
+            let scenario = &planned.scenario;
+            let briefing = &scenario.briefing;
+            let untrusted = briefing.untrusted.iter();
+            ScenarioLine {
+                schema: 1,
+                scenario_id: scenario.identity.to_string(),
+                scenario_hash: Hash(scenario.content_hash),
+                family: scenario.family.to_string(),
+                stage: scenario.stage.name().to_owned(),
+                domain: scenario.domain.name().to_owned(),
+                topology: scenario.topology.to_string(),
+                memory: scenario.memory_mode().to_owned(),
+                agents: briefing
+                    .agents
+                    .iter()
+                    .map(|agent| agent.name.to_string())
+                    .collect(),
+                episodes: scenario.episodes.len() as u64,
+                untrusted: untrusted
+                    .map(|source| briefing.sources[source as usize].name.to_string())
+                    .collect(),
+                required: scenario.success.required.len() as u64,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+use std::sync::Arc;
+
+use worlds::spec::Stage;
+
+use super::*;
+use crate::fixture::{registry, scenario};
+use crate::plan::{PlannedScenario, file};
+
+const TEXT: &str = r#"Study(
+    schema: 1, name: "tests", study_seed: 7,
+    worlds: ["some/where/a.ron"],
+    policies: ["none", "block"],
+    seeds: [1, 2],
+    denominator_policies: ["none"],
+)"#;
+
+fn plan_of(text: &str, configuration: &str, change: impl Fn(&mut PlannedScenario)) -> Plan {
+    let mut planned = PlannedScenario {
+        scenario: Arc::new(scenario(Stage::Clean)),
+        configuration: configuration.into(),
+    };
+    change(&mut planned);
+    Plan::new(
+        file::load(text, "tests.ron").unwrap(),
+        vec![planned],
+        &registry(),
+    )
+    .unwrap()
+}
+
+fn manifest_of(text: &str) -> Manifest {
+    Manifest::freeze(&plan_of(text, "final", |_| ()))
+}
+
+fn manifest() -> Manifest {
+    manifest_of(TEXT)
+}
+
+#[test]
+fn a_manifest_survives_json() {
+    let mut manifest = manifest();
+    manifest.circumstances.began = Some("today".into());
+    assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
+}
+
+#[test]
+fn circumstances_are_not_part_of_the_digest() {
+    let elsewhere = manifest_of(&TEXT.replace("some/where/", "else/where/"));
+    assert_ne!(elsewhere.circumstances, manifest().circumstances);
+    assert_eq!(elsewhere.digest, manifest().digest);
+    let commented = manifest_of(&TEXT.replace("seeds:", "/* why */ seeds:"));
+    assert_eq!(commented.digest, manifest().digest);
+    assert!(
+        !serde_json::to_string(&manifest().frozen)
+            .unwrap()
+            .contains("where")
+    );
+}
+
+#[test]
+fn whatever_decides_a_row_is_part_of_the_digest() {
+    let changes = [
+        TEXT.replace("tests", "others"),
+        TEXT.replace("study_seed: 7", "study_seed: 8"),
+        TEXT.replace("[1, 2]", "[2, 1]"),
+        TEXT.replace("[1, 2]", "[1, 3]"),
+        TEXT.replace("[\"none\", \"block\"]", "[\"block\", \"none\"]"),
+        TEXT.replace(
+            "denominator_policies: [\"none\"]",
+            "denominator_policies: [\"block\"]",
+        ),
+        TEXT.replace("seeds:", "user: Oracle, seeds:"),
+        TEXT.replace("seeds:", "instrumentation: Full, seeds:"),
+    ];
+    let mut digests: Vec<Hash> = changes
+        .iter()
+        .map(|text| manifest_of(text).digest)
+        .collect();
+    digests.push(manifest().digest);
+    digests.push(Manifest::freeze(&plan_of(TEXT, "final\nfinal", |_| ())).digest);
+    let other_content = plan_of(TEXT, "final", |planned| {
+        Arc::make_mut(&mut planned.scenario).content_hash = 8;
+    });
+    digests.push(Manifest::freeze(&other_content).digest);
+    let distinct: std::collections::BTreeSet<_> = digests.iter().collect();
+    assert_eq!(distinct.len(), digests.len());
+}
+
+#[test]
+fn a_manifest_changed_by_hand_is_refused() {
+    let changed = manifest()
+        .to_json()
+        .replace("\"study_seed\": 7", "\"study_seed\": 8");
+    let error = Manifest::from_json(&changed).unwrap_err();
+    assert!(matches!(error, ManifestError::Digest { .. }), "{error}");
+    let other = manifest()
+        .to_json()
+        .replacen("\"schema\": 1", "\"schema\": 4", 1);
+    let message = Manifest::from_json(&other).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "the manifest has schema 4, this build reads schema 1"
+    );
+    let more = manifest()
+        .to_json()
+        .replacen("\"frozen\"", "\"more\": 1, \"frozen\"", 1);
+    assert!(matches!(
+        Manifest::from_json(&more),
+        Err(ManifestError::Damaged(_))
+    ));
+    assert!(matches!(
+        Manifest::from_json("{"),
+        Err(ManifestError::Damaged(_))
+    ));
+}
+
+#[test]
+fn scenario_lines_say_which_and_what() {
+    let lines = scenario_lines(&plan_of(TEXT, "final", |_| ()));
+    assert_eq!(lines.len(), 1);
+    assert_eq!(lines[0].scenario_id, "fixture");
+    assert_eq!(lines[0].untrusted, ["note:partner", "contact_alias"]);
+    assert_eq!(lines[0].memory, "persistent");
+}

@@ -1,0 +1,186 @@
+//! The plugins of a study, looked up once: names, checked parameters, hashes and factories.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plugins::action::ActionParser;
+use plugins::model::ModelBackend;
+use plugins::parameters::Parameters;
+use plugins::policy::Policy;
+use plugins::registry::{CreateError, Factory, ModelFactory, Registry};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::file::Study;
+use super::places::Field;
+use super::problem::{StudyCode, StudyReport};
+use super::{PlanError, PlannedScenario};
+use crate::columns::Hash;
+
+/// The parser through which every action passes.
+pub const PARSER: &str = "appendix_i";
+
+/// A policy of the study.
+#[derive(Clone)]
+pub struct CastPolicy {
+    /// Its name.
+    pub name: String,
+    /// Hash of its version and parameters.
+    pub hash: Hash,
+    parameters: Parameters,
+    factory: Factory<Box<dyn Policy>>,
+}
+
+/// A model backend of the study.
+#[derive(Clone)]
+pub struct CastModel {
+    /// Its name.
+    pub name: String,
+    /// Hash of its version and parameters, without configuration.
+    pub hash: Hash,
+    parameters: Parameters,
+    factory: ModelFactory,
+}
+
+/// Every plugin of a study.
+#[derive(Clone)]
+pub struct Cast {
+    /// The policies in the order of the study.
+    pub policies: Vec<CastPolicy>,
+    /// The models in the order of the study.
+    pub models: Vec<CastModel>,
+    /// The parser.
+    pub parser: Arc<dyn ActionParser>,
+    /// Hash of the parser's version and parameters.
+    pub parser_hash: Hash,
+}
+
+impl std::fmt::Debug for Cast {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.policies.iter().map(|policy| &*policy.name).collect();
+        f.debug_struct("Cast")
+            .field("policies", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The hash of a model backend together with the configuration text that it is made from.
+#[must_use]
+pub fn profile_hash(resolved: Hash, configuration: &str) -> Hash {
+    Hash(resolved.0 ^ xxh3_128(configuration.as_bytes()))
+}
+
+impl CastPolicy {
+    /// A new instance.
+    ///
+    /// # Panics
+    /// When the factory refuses parameters with which it made an instance before.
+    #[must_use]
+    pub fn make(&self) -> Box<dyn Policy> {
+        (self.factory)(&self.parameters).expect("made before from the same parameters")
+    }
+}
+
+impl CastModel {
+    /// Hash of the backend as it plays a scenario with this configuration.
+    #[must_use]
+    pub fn profile_hash(&self, configuration: &str) -> Hash {
+        profile_hash(self.hash, configuration)
+    }
+
+    /// A new instance for a scenario with this configuration.
+    ///
+    /// # Panics
+    /// When the factory refuses a configuration from which it made an instance before.
+    #[must_use]
+    pub fn make(&self, configuration: &str) -> Box<dyn ModelBackend> {
+        (self.factory)(&self.parameters, configuration)
+            .expect("made before from the same configuration")
+    }
+}
+
+impl Cast {
+    /// Looks up what the study names, and makes each policy once.
+    pub(super) fn resolve(study: &Study, registry: &Registry) -> Result<Self, StudyReport> {
+        let mut report = study.report();
+        let mut policies = Vec::new();
+        for (index, name) in study.policies.iter().enumerate() {
+            match policy(name, registry) {
+                Ok(policy) => policies.push(policy),
+                Err(error) => {
+                    let known = registry.policies.infos().map(|info| info.name);
+                    report.refuse(
+                        Field::Policies,
+                        index,
+                        StudyCode::UnknownPolicy,
+                        &error,
+                        known,
+                    );
+                }
+            }
+        }
+        let mut models = Vec::new();
+        for (index, name) in study.models.iter().enumerate() {
+            match model(name, registry) {
+                Ok(model) => models.push(model),
+                Err(error) => {
+                    let known = registry.models.infos().map(|info| info.name);
+                    report.refuse(Field::Models, index, StudyCode::UnknownModel, &error, known);
+                }
+            }
+        }
+        match parser(registry) {
+            Ok((parser, parser_hash)) if report.is_empty() => Ok(Self {
+                policies,
+                models,
+                parser,
+                parser_hash,
+            }),
+            Ok(_) => Err(report),
+            Err(error) => {
+                report.refuse(Field::Name, 0, StudyCode::UnknownParser, &error, []);
+                Err(report)
+            }
+        }
+    }
+
+    /// Makes every model once for a scenario.
+    pub(super) fn audition(&self, planned: &PlannedScenario) -> Result<(), PlanError> {
+        for model in &self.models {
+            let made = (model.factory)(&model.parameters, &planned.configuration);
+            made.map_err(|error| PlanError::Model {
+                model: model.name.clone(),
+                scenario: planned.scenario.identity.to_string(),
+                problem: error.to_string(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn policy(name: &str, registry: &Registry) -> Result<CastPolicy, CreateError> {
+    let (parameters, hash) = registry.policies.resolve(name, &BTreeMap::new())?;
+    let factory = Arc::clone(registry.policies.find(name)?.1);
+    factory(&parameters)?;
+    Ok(CastPolicy {
+        name: name.to_owned(),
+        hash: Hash(hash),
+        parameters,
+        factory,
+    })
+}
+
+fn model(name: &str, registry: &Registry) -> Result<CastModel, CreateError> {
+    let (parameters, hash) = registry.models.resolve(name, &BTreeMap::new())?;
+    Ok(CastModel {
+        name: name.to_owned(),
+        hash: Hash(hash),
+        parameters,
+        factory: Arc::clone(registry.models.find(name)?.1),
+    })
+}
+
+fn parser(registry: &Registry) -> Result<(Arc<dyn ActionParser>, Hash), CreateError> {
+    let (parameters, hash) = registry.parsers.resolve(PARSER, &BTreeMap::new())?;
+    let made = (registry.parsers.find(PARSER)?.1)(&parameters)?;
+    Ok((Arc::from(made), Hash(hash)))
+}

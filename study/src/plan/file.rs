@@ -1,0 +1,311 @@
+//! What a study file may say, and its checks.
+
+use std::collections::BTreeSet;
+
+use plugins::setting::{Instrumentation, User};
+use serde::Deserialize;
+
+use super::places::Field;
+use super::problem::{StudyCode, StudyReport};
+
+/// The version of the grammar.
+pub const SCHEMA: u32 = 1;
+/// Bytes of the largest file.
+pub const MAX_BYTES: usize = 1 << 20;
+/// Entries of the longest list.
+pub const MAX_ENTRIES: usize = 10_000;
+/// Rollouts of the largest study.
+pub const MAX_ROLLOUTS: usize = 10_000_000;
+/// Characters of the longest name.
+pub const MAX_NAME: usize = 64;
+
+/// The model of a study that names none.
+pub const DEFAULT_MODEL: &str = "scripted";
+
+/// The denominator policies of a study that declares none: the seven defences of the paper.
+pub const PAPER_POLICIES: [&str; 7] = [
+    "none",
+    "prompt_only",
+    "structured_guard",
+    "tool_boundary",
+    "taint_only_v1",
+    "intent_ledger_v2",
+    "rollback_v2",
+];
+
+/// The text of a study file, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Study")]
+struct StudyFile {
+    /// The version of the grammar.
+    schema: u32,
+    /// The name, also that of the folder of the result.
+    name: String,
+    /// The seed from which all draws of the study derive.
+    study_seed: u64,
+    /// The world files, relative to the study file.
+    worlds: Vec<String>,
+    /// The policies by name.
+    policies: Vec<String>,
+    /// The seeds of the rollouts.
+    seeds: Vec<u64>,
+    /// What recorded labels are.
+    #[serde(default)]
+    instrumentation: InstrumentationFile,
+    /// Who answers confirmations.
+    #[serde(default)]
+    user: User,
+    /// The model backends by name.
+    #[serde(default = "default_models")]
+    models: Vec<String>,
+    /// The policies over which the common denominator of spread is taken.
+    #[serde(default)]
+    denominator_policies: Option<Vec<String>>,
+}
+
+fn default_models() -> Vec<String> {
+    vec![DEFAULT_MODEL.to_owned()]
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Instrumentation")]
+enum InstrumentationFile {
+    #[default]
+    Paper,
+    Full,
+    Custom {
+        authority_only: bool,
+        choice: bool,
+        low_risk: bool,
+    },
+}
+
+impl From<InstrumentationFile> for Instrumentation {
+    fn from(file: InstrumentationFile) -> Self {
+        match file {
+            InstrumentationFile::Paper => Self::PAPER,
+            InstrumentationFile::Full => Self::FULL,
+            InstrumentationFile::Custom {
+                authority_only,
+                choice,
+                low_risk,
+            } => Self {
+                authority_only,
+                choice,
+                low_risk,
+            },
+        }
+    }
+}
+
+/// A checked study file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Study {
+    /// Its name, also that of the folder of the result.
+    pub name: String,
+    /// The seed from which all draws derive.
+    pub study_seed: u64,
+    /// The world files as written: relative to the study file.
+    pub worlds: Vec<String>,
+    /// The policies.
+    pub policies: Vec<String>,
+    /// The seeds of the rollouts.
+    pub seeds: Vec<u64>,
+    /// What recorded labels are.
+    pub instrumentation: Instrumentation,
+    /// Who answers confirmations.
+    pub user: User,
+    /// The model backends.
+    pub models: Vec<String>,
+    /// The policies over which the common denominator of spread is taken.
+    pub denominator_policies: Vec<String>,
+    /// The text, so that what is found wrong later is found at its place.
+    origin: String,
+    text: String,
+}
+
+impl Study {
+    /// An empty report on the file.
+    pub(super) fn report(&self) -> StudyReport {
+        StudyReport::new(&self.origin, &self.text)
+    }
+}
+
+/// Loads a study file. `origin` names it in messages.
+///
+/// # Errors
+/// When there is a mistake in it; the report names each with line and column.
+pub fn load(text: &str, origin: &str) -> Result<Study, StudyReport> {
+    let mut report = StudyReport::new(origin, text);
+    if text.len() > MAX_BYTES {
+        report = StudyReport::new(origin, "");
+        let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());
+        report.push_at(0..0, StudyCode::TooLarge, message, None);
+        return Err(report);
+    }
+    let parsed: Result<StudyFile, _> = ron::Options::default()
+        .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME)
+        .from_str(text);
+    match parsed {
+        Ok(file) => checked(file, report),
+        Err(error) => {
+            report.push_ron(error);
+            Err(report)
+        }
+    }
+}
+
+/// Like [`load`], from bytes that may not be text.
+///
+/// # Errors
+/// Likewise.
+pub fn load_bytes(bytes: &[u8], origin: &str) -> Result<Study, StudyReport> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => load(text, origin),
+        Err(error) => {
+            let valid = &bytes[..error.valid_up_to().min(MAX_BYTES)];
+            let mut report = StudyReport::new(origin, &String::from_utf8_lossy(valid));
+            let end = valid.len();
+            let message = format!("the byte at {} is not UTF-8 text", error.valid_up_to());
+            let help = Some("save the file as UTF-8".to_owned());
+            report.push_at(end..end, StudyCode::NotText, message, help);
+            Err(report)
+        }
+    }
+}
+
+fn checked(file: StudyFile, mut report: StudyReport) -> Result<Study, StudyReport> {
+    if file.schema != SCHEMA {
+        let message = format!("version {} of the grammar is not supported", file.schema);
+        let help = Some(format!("this program reads version {SCHEMA}"));
+        report.push(
+            Field::Schema,
+            0,
+            StudyCode::UnsupportedSchema,
+            message,
+            help,
+        );
+        return Err(report);
+    }
+    check_name(&file.name, &mut report);
+    let seeds: Vec<String> = file.seeds.iter().map(u64::to_string).collect();
+    check_list(&file.worlds, Field::Worlds, &mut report);
+    check_list(&file.policies, Field::Policies, &mut report);
+    check_list(&seeds, Field::Seeds, &mut report);
+    check_list(&file.models, Field::Models, &mut report);
+    check_size(&file, &mut report);
+    let denominator_policies = denominators(&file, &mut report);
+    if !report.is_empty() {
+        return Err(report);
+    }
+    let (origin, text) = report.into_source();
+    Ok(Study {
+        name: file.name,
+        study_seed: file.study_seed,
+        worlds: file.worlds,
+        policies: file.policies,
+        seeds: file.seeds,
+        instrumentation: file.instrumentation.into(),
+        user: file.user,
+        models: file.models,
+        denominator_policies,
+        origin,
+        text,
+    })
+}
+
+/// The name becomes that of a folder, so it must be one on any machine.
+fn check_name(name: &str, report: &mut StudyReport) {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let starts_well = name.starts_with(|letter: char| letter.is_ascii_lowercase());
+    if !starts_well || !name.bytes().all(is_plain) || name.len() > MAX_NAME {
+        let message = "the name of a study is lower-case letters, digits and `_`".to_owned();
+        let help = Some(format!(
+            "at most {MAX_NAME}, and a letter first, for example `my_study`"
+        ));
+        report.push(Field::Name, 0, StudyCode::Name, message, help);
+    }
+}
+
+fn check_list(items: &[String], field: Field, report: &mut StudyReport) {
+    let name = field.name();
+    if items.is_empty() {
+        let message = format!("`{name}` is empty, so the study has no rollouts");
+        report.push(field, 0, StudyCode::Empty, message, None);
+    }
+    if items.len() > MAX_ENTRIES {
+        let message = format!(
+            "`{name}` has {} entries, more than {MAX_ENTRIES}",
+            items.len()
+        );
+        report.push(field, MAX_ENTRIES, StudyCode::TooMany, message, None);
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for (index, item) in items.iter().enumerate() {
+        if !seen.insert(item) {
+            let message = format!("`{item}` is given twice in `{name}`");
+            report.push(field, index, StudyCode::Repeated, message, None);
+        }
+    }
+}
+
+fn check_size(file: &StudyFile, report: &mut StudyReport) {
+    let factors = [
+        file.worlds.len(),
+        file.policies.len(),
+        file.seeds.len(),
+        file.models.len(),
+    ];
+    let product = factors
+        .iter()
+        .try_fold(1_usize, |product, &factor| product.checked_mul(factor));
+    if product.is_none_or(|rollouts| rollouts > MAX_ROLLOUTS) {
+        let message = format!("the study has more than {MAX_ROLLOUTS} rollouts");
+        let help = Some("rollouts = worlds x policies x seeds x models".to_owned());
+        report.push(Field::Seeds, 0, StudyCode::TooMany, message, help);
+    }
+}
+
+/// The declared denominator policies. Each must run, or the denominator would not be the one
+/// declared.
+fn denominators(file: &StudyFile, report: &mut StudyReport) -> Vec<String> {
+    let runs = |policy: &str| file.policies.iter().any(|running| running == policy);
+    let Some(declared) = &file.denominator_policies else {
+        if let Some(missing) = PAPER_POLICIES.iter().find(|policy| !runs(policy)) {
+            let message = format!(
+                "the study does not run `{missing}`, so it must declare `denominator_policies`"
+            );
+            let help = "declare those of its policies over which the common denominator is taken";
+            report.push(
+                Field::Policies,
+                0,
+                StudyCode::Denominator,
+                message,
+                Some(help.to_owned()),
+            );
+        }
+        return PAPER_POLICIES.map(str::to_owned).to_vec();
+    };
+    check_list(declared, Field::DenominatorPolicies, report);
+    for (index, policy) in declared
+        .iter()
+        .enumerate()
+        .filter(|(_, policy)| !runs(policy))
+    {
+        let message = format!("`{policy}` is no policy of this study");
+        let known = file.policies.iter().map(String::as_str);
+        let help = super::problem::advice(policy, known);
+        report.push(
+            Field::DenominatorPolicies,
+            index,
+            StudyCode::Denominator,
+            message,
+            help,
+        );
+    }
+    declared.clone()
+}
+
+#[cfg(test)]
+mod tests;

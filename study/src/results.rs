@@ -1,0 +1,195 @@
+//! The folder of a result: `manifest.json`, `rows.csv`, `scenarios.jsonl`.
+//!
+//! Every file is written under a temporary name and renamed when it is whole, the manifest last. So
+//! an interrupted write leaves the earlier result as it was, and a folder with a manifest whose
+//! digest of the rows fits holds a whole result.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::columns::{Hash, STAGES};
+use crate::manifest::{Manifest, ManifestError, ScenarioLine};
+use crate::row::{Row, RowsError, read_csv, write_csv};
+
+/// The manifest of a result.
+pub const MANIFEST: &str = "manifest.json";
+/// The rows of a result.
+pub const ROWS: &str = "rows.csv";
+/// The scenarios of a result.
+pub const SCENARIOS: &str = "scenarios.jsonl";
+
+/// The numbers of a study that a program asks for first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The version of the summary.
+    pub schema: u32,
+    /// How many rollouts there were.
+    pub rollouts: u64,
+    /// How many on each stage.
+    pub rows_by_stage: BTreeMap<&'static str, u64>,
+    /// How many have no numbers because their backend failed.
+    pub n_errored: u64,
+    /// How many ended at a limit.
+    pub n_limit_reached: u64,
+    /// The hash of what was frozen.
+    pub manifest_digest: Hash,
+    /// The hash of `rows.csv`.
+    pub rows_digest: Hash,
+}
+
+/// A result that cannot be written or read. The rollouts themselves are not affected.
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    /// A file or folder.
+    #[error("cannot {doing} `{}`: {error}", path.display())]
+    File {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The manifest.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The rows.
+    #[error(transparent)]
+    Rows(#[from] RowsError),
+    /// The rows are not those that the manifest speaks of.
+    #[error("the manifest says that `{ROWS}` has digest {stated}, but it has {found}")]
+    OtherRows {
+        /// In the manifest.
+        stated: Hash,
+        /// Of the file.
+        found: Hash,
+    },
+}
+
+/// A result as it stands in its folder.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The manifest.
+    pub manifest: Manifest,
+    /// The rows in plan order.
+    pub rows: Vec<Row>,
+}
+
+/// The text of `rows.csv`.
+///
+/// # Panics
+/// Never: memory takes any bytes.
+#[must_use]
+pub fn rows_text(rows: &[Row]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, rows).expect("memory takes any bytes");
+    bytes
+}
+
+/// The text of `scenarios.jsonl`.
+///
+/// # Panics
+/// Never: a line is plain data with text keys.
+#[must_use]
+pub fn scenarios_text(lines: &[ScenarioLine]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        text += &serde_json::to_string(line).expect("plain data with text keys");
+        text.push('\n');
+    }
+    text
+}
+
+/// Sums up rows.
+#[must_use]
+pub fn summary(manifest: &Manifest, rows: &[Row]) -> Summary {
+    let count =
+        |condition: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| condition(row)).count() as u64;
+    let stages = STAGES.map(|stage| (stage.name(), count(&|row| row.identity.stage == stage)));
+    Summary {
+        schema: 1,
+        rollouts: rows.len() as u64,
+        rows_by_stage: stages.into_iter().collect(),
+        n_errored: count(&|row| row.identity.has_errored()),
+        n_limit_reached: count(&|row| row.identity.outcome.starts_with("limit_reached")),
+        manifest_digest: manifest.digest,
+        rows_digest: Hash(xxh3_128(&rows_text(rows))),
+    }
+}
+
+/// Writes a result into `folder`, which is made if it does not exist. The digest of the rows is
+/// added to the manifest.
+///
+/// # Errors
+/// When a file cannot be written; an earlier result in the folder is then as it was, or its manifest
+/// no longer fits its rows, which [`read`] tells.
+pub fn write(
+    folder: &Path,
+    manifest: &Manifest,
+    scenarios: &[ScenarioLine],
+    rows: &[Row],
+) -> Result<(), ResultsError> {
+    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
+    let rows = rows_text(rows);
+    let mut manifest = manifest.clone();
+    manifest.circumstances.rows_digest = Some(Hash(xxh3_128(&rows)));
+    let files: [(&str, Vec<u8>); 3] = [
+        (ROWS, rows),
+        (SCENARIOS, scenarios_text(scenarios).into_bytes()),
+        (MANIFEST, manifest.to_json().into_bytes()),
+    ];
+    for (name, bytes) in &files {
+        write_whole(&unfinished(folder, name), bytes)?;
+    }
+    for (name, _) in &files {
+        let path = folder.join(name);
+        fs::rename(unfinished(folder, name), &path).map_err(failed("write", &path))?;
+    }
+    Ok(())
+}
+
+/// Reads what [`write()`] wrote.
+///
+/// # Errors
+/// When a file is missing, damaged, of another version, or the rows are not those of the manifest.
+pub fn read(folder: &Path) -> Result<Results, ResultsError> {
+    let path = folder.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(failed("read", &path))?;
+    let manifest = Manifest::from_json(&text)?;
+    let path = folder.join(ROWS);
+    let bytes = fs::read(&path).map_err(failed("read", &path))?;
+    let found = Hash(xxh3_128(&bytes));
+    if let Some(stated) = manifest.circumstances.rows_digest
+        && stated != found
+    {
+        return Err(ResultsError::OtherRows { stated, found });
+    }
+    let rows = read_csv(&bytes[..])?;
+    Ok(Results { manifest, rows })
+}
+
+/// The name of a file while it is being written.
+fn unfinished(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.unfinished"))
+}
+
+/// Writes a file and has the system put it on the disk, so that a rename never makes an empty file
+/// of it.
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
+    let mut file = fs::File::create(path).map_err(failed("write", path))?;
+    file.write_all(bytes).map_err(failed("write", path))?;
+    file.sync_all().map_err(failed("write", path))
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
+    let path = path.to_owned();
+    move |error| ResultsError::File { doing, path, error }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use worlds::spec::Stage;
+
+use super::*;
+use crate::fixture::{registry, scenario};
+use crate::manifest::scenario_lines;
+use crate::plan::{Plan, PlannedScenario, file};
+use crate::runner::run;
+
+fn plan(seeds: &str) -> Plan {
+    let text = format!(
+        "Study(schema: 1, name: \"tests\", study_seed: 7, worlds: [\"a.ron\"], \
+         policies: [\"none\", \"block\"], seeds: [{seeds}], denominator_policies: [\"none\"])"
+    );
+    let planned = PlannedScenario {
+        scenario: Arc::new(scenario(Stage::Clean)),
+        configuration: "write_summary notes\nfinal".into(),
+    };
+    Plan::new(
+        file::load(&text, "tests.ron").unwrap(),
+        vec![planned],
+        &registry(),
+    )
+    .unwrap()
+}
+
+struct Ran {
+    manifest: Manifest,
+    scenarios: Vec<ScenarioLine>,
+    rows: Vec<Row>,
+}
+
+fn ran(seeds: &str) -> Ran {
+    let plan = plan(seeds);
+    Ran {
+        manifest: Manifest::freeze(&plan),
+        scenarios: scenario_lines(&plan),
+        rows: run(&plan, NonZeroUsize::MIN, |_| ()).rows,
+    }
+}
+
+impl Ran {
+    fn write(&self, folder: &Path) -> Result<(), ResultsError> {
+        write(folder, &self.manifest, &self.scenarios, &self.rows)
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_result_is_read_as_it_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("deep/er");
+    let ran = ran("1, 2");
+    ran.write(&folder).unwrap();
+    assert_eq!(names(&folder), [MANIFEST, ROWS, SCENARIOS]);
+    let results = read(&folder).unwrap();
+    assert_eq!(results.rows, ran.rows);
+    assert_eq!(results.manifest.digest, ran.manifest.digest);
+    let summary = summary(&results.manifest, &results.rows);
+    assert_eq!(
+        results.manifest.circumstances.rows_digest,
+        Some(summary.rows_digest)
+    );
+    let lines = fs::read_to_string(folder.join(SCENARIOS)).unwrap();
+    assert_eq!(lines.lines().count(), 1);
+}
+
+#[test]
+fn a_result_is_replaced_and_other_files_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    ran("1").write(folder.path()).unwrap();
+    let second = ran("1, 2, 3");
+    second.write(folder.path()).unwrap();
+    assert_eq!(read(folder.path()).unwrap().rows, second.rows);
+    assert_eq!(
+        names(folder.path()),
+        [MANIFEST, "notes.txt", ROWS, SCENARIOS]
+    );
+}
+
+/// Something is in the way of the last file: what was there stays.
+#[test]
+fn a_write_that_fails_leaves_the_earlier_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = ran("1");
+    first.write(folder.path()).unwrap();
+    fs::create_dir(unfinished(folder.path(), MANIFEST)).unwrap();
+    let error = ran("1, 2").write(folder.path()).unwrap_err();
+    assert!(
+        matches!(error, ResultsError::File { doing: "write", .. }),
+        "{error}"
+    );
+    assert_eq!(read(folder.path()).unwrap().rows, first.rows);
+}
+
+#[test]
+fn rows_of_another_run_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    ran("1").write(folder.path()).unwrap();
+    fs::write(folder.path().join(ROWS), rows_text(&ran("1, 2").rows)).unwrap();
+    assert!(matches!(
+        read(folder.path()),
+        Err(ResultsError::OtherRows { .. })
+    ));
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let error = ran("1").write(&file.join("inside")).unwrap_err();
+    assert!(
+        error.to_string().starts_with("cannot create the folder `"),
+        "{error}"
+    );
+    let error = read(folder.path()).unwrap_err();
+    assert!(error.to_string().starts_with("cannot read `"), "{error}");
+}
+
+#[test]
+fn a_summary_counts_by_stage() {
+    let mut ran = ran("1, 2");
+    ran.rows[0].identity.outcome = "errored".into();
+    ran.rows[1].identity.outcome = "limit_reached:ticks".into();
+    let summary = summary(&ran.manifest, &ran.rows);
+    assert_eq!(summary.rollouts, 4);
+    assert_eq!(summary.n_errored, 1);
+    assert_eq!(summary.n_limit_reached, 1);
+    let text = serde_json::to_string(&summary).unwrap();
+    let stages =
+        "\"rows_by_stage\":{\"active_tainted\":0,\"clean\":4,\"memory_recovery\":0,\"security\":0}";
+    assert!(text.contains(stages), "{text}");
+}

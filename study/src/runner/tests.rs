@@ -1,0 +1,183 @@
+use std::sync::Arc;
+
+use worlds::spec::{Scenario, Stage};
+
+use super::*;
+use crate::fixture::{PARTNER, registry, scenario};
+use crate::plan::{PlannedScenario, file};
+use crate::row::write_csv;
+
+const TEXT: &str = r#"Study(
+    schema: 1, name: "tests", study_seed: 7,
+    worlds: ["a.ron", "b.ron", "c.ron"],
+    policies: ["none", "block", "taint"],
+    seeds: [1, 2, 3, 4],
+    denominator_policies: ["none", "block", "taint"],
+)"#;
+
+fn planned(identity: &str, stage: Stage, configuration: &str) -> PlannedScenario {
+    let scenario = Scenario {
+        identity: identity.into(),
+        ..scenario(stage)
+    };
+    PlannedScenario {
+        scenario: Arc::new(scenario),
+        configuration: configuration.into(),
+    }
+}
+
+fn plan_with(last: &str) -> Plan {
+    let injected = format!("read_note note:partner\nsend_invite event-1 {PARTNER}\nfinal");
+    let scenarios = vec![
+        planned("a", Stage::ActiveTainted, &injected),
+        planned(
+            "b",
+            Stage::Security,
+            "flip\nflip\nshare_document doc:plan x@external.local",
+        ),
+        planned("c", Stage::Clean, last),
+    ];
+    Plan::new(
+        file::load(TEXT, "tests.ron").unwrap(),
+        scenarios,
+        &registry(),
+    )
+    .unwrap()
+}
+
+fn plan() -> Plan {
+    plan_with("write_summary notes\nfinal")
+}
+
+fn run_on(plan: &Plan, workers: usize) -> Outcomes {
+    run(plan, NonZeroUsize::new(workers).unwrap(), |_| ())
+}
+
+fn csv(rows: &[Row]) -> String {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, rows).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn rows_are_the_same_bytes_for_any_number_of_workers() {
+    let plan = plan();
+    let one = csv(&run_on(&plan, 1).rows);
+    for workers in [2, 7, 100] {
+        assert!(
+            csv(&run_on(&plan, workers).rows) == one,
+            "{workers} workers"
+        );
+    }
+}
+
+#[test]
+fn rows_are_in_plan_order_under_their_ids() {
+    let plan = plan();
+    let rows = run_on(&plan, 2).rows;
+    assert_eq!(rows.len(), plan.rollouts());
+    let expected = plan
+        .groups()
+        .flat_map(|group| (0..3).map(move |policy| (group, policy)))
+        .map(|(group, policy)| plan.fields(group, policy).id());
+    assert!(rows.iter().map(|row| row.identity.rollout_id).eq(expected));
+}
+
+/// A forked rollout is the rollout from scratch, and its row says the same but for the fork.
+#[test]
+fn a_row_of_a_group_is_the_row_of_the_rollout_alone() {
+    let plan = plan();
+    let mut rows = run_on(&plan, 1).rows.into_iter();
+    for group in plan.groups() {
+        for policy in 0..3 {
+            let setting = Setting {
+                key: plan.key(group),
+                instrumentation: plan.study.instrumentation,
+                user: plan.study.user,
+            };
+            let scenario = &plan.scenarios[group.scenario].scenario;
+            let mut rollout = Rollout::new(scenario, plugins(&plan, group, policy), &setting);
+            rollout.run();
+            let alone = row(&rollout, &plan.fields(group, policy), None);
+            let mut forked = rows.next().unwrap();
+            assert!(forked.identity.fork_event.is_some());
+            forked.identity.fork_event = None;
+            forked.identity.fork_hash = None;
+            assert_eq!(forked, alone);
+        }
+    }
+}
+
+#[test]
+fn groups_share_what_happens_before_their_policies_part() {
+    let work = run_on(&plan(), 2).work;
+    assert!(work.executed < work.from_scratch, "{work:?}");
+}
+
+#[test]
+fn policies_of_a_group_start_from_the_same_state_and_differ_in_what_they_stop() {
+    let rows = run_on(&plan(), 1).rows;
+    let differing = |scenario: &str| {
+        let of_scenario = rows
+            .iter()
+            .filter(|row| row.identity.scenario_id == scenario);
+        let [none, block, _] = of_scenario.take(3).collect::<Vec<_>>()[..] else {
+            panic!("three policies");
+        };
+        crate::paired::compare(none, block).unwrap().differing.len()
+    };
+    assert!(differing("a") > 0);
+    assert_eq!(differing("c"), 0);
+    let blocked = |row: &Row| row.metrics.utility.opportunities_blocked.unwrap();
+    assert_eq!(rows[..3].iter().map(blocked).collect::<Vec<_>>(), [0, 1, 1]);
+}
+
+#[test]
+fn seeds_differ_where_the_model_takes_chances() {
+    let rows = run_on(&plan(), 1).rows;
+    let digests = |scenario: &str| {
+        let of_none = rows
+            .iter()
+            .filter(|row| row.identity.policy == "none" && row.identity.scenario_id == scenario);
+        let digests: std::collections::BTreeSet<_> =
+            of_none.map(|row| row.identity.trace_digest).collect();
+        digests.len()
+    };
+    assert_eq!(digests("a"), 1);
+    assert!(digests("b") > 1);
+}
+
+#[test]
+fn progress_counts_up_to_the_end() {
+    let plan = plan();
+    for workers in [1, 3] {
+        let mut seen = Vec::new();
+        run(&plan, NonZeroUsize::new(workers).unwrap(), |progress| {
+            seen.push(progress);
+        });
+        assert_eq!(seen.len(), 12);
+        let expected = (1..=12).map(|group| Progress {
+            done: 3 * group,
+            total: 36,
+        });
+        assert!(seen.into_iter().eq(expected));
+    }
+}
+
+/// A failed backend is a row without numbers, and the rest of the study goes on.
+#[test]
+fn an_errored_rollout_is_a_row_without_numbers() {
+    let plan = plan_with("write_summary notes\nfail");
+    let rows = run_on(&plan, 2).rows;
+    assert_eq!(rows.len(), 36);
+    let errored: Vec<_> = rows
+        .iter()
+        .filter(|row| row.identity.has_errored())
+        .collect();
+    assert_eq!(errored.len(), 12);
+    for row in errored {
+        assert_eq!(row.identity.scenario_id, "c");
+        assert_eq!(row.identity.failure.as_deref(), Some("the line broke"));
+        assert_eq!(row.metrics, crate::metrics::Metrics::default());
+    }
+}
