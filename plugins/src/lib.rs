@@ -26,3 +26,4 @@ pub mod state;
 pub mod tool;
 pub mod trace;
 pub mod value;
+pub mod verdict;

@@ -1,4 +1,5 @@
-//! The policy contract: hooks, one return enum per hook, and the reason that every verdict names.
+//! The policy contract: hooks, what each of them sees, and the reason that every verdict names. The
+//! verdicts themselves are in [`crate::verdict`].
 //!
 //! A policy is a pure function of its saved state and its input. It sees the prefix of the trace
 //! up to the moment it is asked and nothing later; its only randomness is [`Draws`].
@@ -10,14 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Argument, Call};
 use crate::briefing::Briefing;
 use crate::draws::Draws;
-use crate::ids::{AgentId, CallId, NodeId, RecordId, SourceId, StoreId, ToolId};
-use crate::label::{IndexSet, Label, LabelId, LabelTable, SourceSet};
+use crate::ids::{AgentId, CallId, NodeId, RecordId, SourceId, StoreId};
+use crate::label::{LabelId, LabelTable};
 use crate::ledger::CallView;
-use crate::model::{Guidance, SchemaMode};
 use crate::state::SavedState;
 use crate::tool::ToolSpec;
 use crate::trace::Prefix;
-use crate::value::{Content, Value};
+use crate::value::Content;
+pub use crate::verdict::{
+    CommitVerdict, InflowVerdict, MemoryVerdict, PromptEdit, PromptVerdict, ProposalVerdict,
+    RecoveryAction, RecoveryVerdict, Relabel, SessionVerdict, Verdict, VerdictKind, relabelled,
+};
 
 /// The moments at which a policy can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -214,222 +218,6 @@ impl<V> Ruling<V> {
     }
 }
 
-/// The kind of a verdict, without its payload, in order of strictness (DEFENSES 1.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum VerdictKind {
-    /// Nothing changes.
-    Allow,
-    /// A label changed.
-    Relabel,
-    /// Prompt, tools or content changed.
-    Edit,
-    /// The call was rewritten.
-    Rewrite,
-    /// A result was simulated.
-    Simulate,
-    /// Not now; may be tried again.
-    Hold,
-    /// The user is asked.
-    Confirm,
-    /// Kept out of the context without a trace in it.
-    Drop,
-    /// Held out of use.
-    Quarantine,
-    /// Refused.
-    Block,
-    /// Recovery actions were taken.
-    Act,
-    /// The rollout is stopped.
-    Abort,
-}
-
-/// A verdict enum that can say its kind and has a neutral value.
-pub trait Verdict: Clone + std::fmt::Debug + PartialEq {
-    /// The verdict of a policy that does nothing.
-    fn neutral() -> Self;
-    /// The kind.
-    fn kind(&self) -> VerdictKind;
-}
-
-macro_rules! verdict {
-    ($name:ident, $neutral:ident, { $($pattern:pat => $kind:ident),* $(,)? }) => {
-        impl Verdict for $name {
-            fn neutral() -> Self {
-                Self::$neutral
-            }
-            fn kind(&self) -> VerdictKind {
-                match self {
-                    Self::$neutral => VerdictKind::Allow,
-                    $($pattern => VerdictKind::$kind,)*
-                }
-            }
-        }
-
-        impl Ruling<$name> {
-            /// The ruling of a policy that does nothing.
-            #[must_use]
-            pub fn neutral() -> Self {
-                Self::new($name::$neutral, Reason::default_allow())
-            }
-        }
-    };
-}
-
-/// What a policy may do with a label. It can restrict freely; widening is an audited downgrade.
-/// It cannot add sources: provenance is a fact, not an opinion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relabel {
-    /// Only these principals may read from now on.
-    NarrowReaders(IndexSet),
-    /// Clears these sources. Refused (recorded, without effect) if one of them influenced the
-    /// choice of the value: transparent endorsement (DEFENSES 4.3).
-    Endorse(SourceSet),
-    /// Adds these readers; refused likewise.
-    Declassify(IndexSet),
-}
-
-/// Verdicts of `on_session`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionVerdict {
-    /// Nothing.
-    Pass,
-    /// Hides these tools from these agents for the episode.
-    MaskTools(Vec<(AgentId, ToolId)>),
-    /// Stops the rollout before it starts.
-    Abort,
-}
-verdict!(SessionVerdict, Pass, { Self::MaskTools(_) => Edit, Self::Abort => Abort });
-
-/// Changes to one prompt. Segments keep their labels; appended guidance is trusted text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PromptEdit {
-    /// Positions of segments to leave out, ascending.
-    pub drop: Vec<u32>,
-    /// Positions of segments to mark as untrusted data, ascending.
-    pub mark: Vec<u32>,
-    /// Guidance to show.
-    pub guidance: Option<Guidance>,
-    /// How to show the action schema.
-    pub schema_mode: Option<SchemaMode>,
-    /// Tools to hide for this call.
-    pub mask: Vec<ToolId>,
-}
-
-/// Verdicts of `on_prompt`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PromptVerdict {
-    /// Nothing.
-    Pass,
-    /// Changes the prompt of this call.
-    Edit(PromptEdit),
-}
-verdict!(PromptVerdict, Pass, { Self::Edit(_) => Edit });
-
-/// Verdicts of `on_observation` and `on_message`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InflowVerdict {
-    /// Lets it in.
-    Pass,
-    /// Lets it in under another label.
-    Relabel(Relabel),
-    /// Lets in this content instead, under the label of the original.
-    Transform(Content),
-    /// Keeps it out and records an audit.
-    Quarantine,
-    /// Keeps it out.
-    Drop,
-}
-verdict!(InflowVerdict, Pass, {
-    Self::Relabel(_) => Relabel,
-    Self::Transform(_) => Edit,
-    Self::Quarantine => Quarantine,
-    Self::Drop => Drop,
-});
-
-/// Verdicts of `on_proposal`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProposalVerdict {
-    /// Let it commit.
-    Allow,
-    /// Refuse it.
-    Block,
-    /// Ask the user; commits only if approved.
-    Confirm,
-    /// Do not commit now. Once per tool and canonical arguments: the same call proposed again is
-    /// released.
-    Hold,
-    /// Commit it with these argument values instead: position and value.
-    Rewrite(Vec<(u16, Value)>),
-    /// Execute nothing; the agent receives this content, labelled with the join of the call.
-    Simulate(Content),
-    /// Stop the rollout.
-    Abort,
-}
-verdict!(ProposalVerdict, Allow, {
-    Self::Block => Block,
-    Self::Confirm => Confirm,
-    Self::Hold => Hold,
-    Self::Rewrite(_) => Rewrite,
-    Self::Simulate(_) => Simulate,
-    Self::Abort => Abort,
-});
-
-/// Verdicts of `on_memory_write` and `on_memory_read`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MemoryVerdict {
-    /// Let it through.
-    Allow,
-    /// Refuse it.
-    Block,
-    /// Hold the record out of use: a read returns nothing, a write is stored but not live.
-    Quarantine,
-    /// Let it through under another label.
-    Relabel(Relabel),
-    /// Ask the user.
-    Confirm,
-}
-verdict!(MemoryVerdict, Allow, {
-    Self::Block => Block,
-    Self::Quarantine => Quarantine,
-    Self::Relabel(_) => Relabel,
-    Self::Confirm => Confirm,
-});
-
-/// Verdicts of `on_commit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitVerdict {
-    /// Let it commit.
-    Allow,
-    /// Refuse it after all.
-    Block,
-    /// Hold it, once per tool and canonical arguments.
-    Hold,
-}
-verdict!(CommitVerdict, Allow, { Self::Block => Block, Self::Hold => Hold });
-
-/// One thing a policy does in recovery.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RecoveryAction {
-    /// Removes these records.
-    Scrub(Vec<RecordId>),
-    /// Holds these records out of use.
-    Quarantine(Vec<RecordId>),
-    /// Puts these records back to their backups.
-    Restore(Vec<RecordId>),
-    /// Undoes the effects of these committed calls, by the inverse that their tool declares.
-    Rollback(Vec<CallId>),
-}
-
-/// Verdicts of `on_recovery`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RecoveryVerdict {
-    /// Nothing.
-    Pass,
-    /// These actions, in order, one tick later.
-    Act(Vec<RecoveryAction>),
-}
-verdict!(RecoveryVerdict, Pass, { Self::Act(_) => Act });
-
 /// What every hook can see.
 pub struct View<'a> {
     /// The trusted inputs.
@@ -624,28 +412,5 @@ pub trait Policy: SavedState + Send {
     ) -> Ruling<RecoveryVerdict> {
         let _ = (view, notice);
         Ruling::<RecoveryVerdict>::neutral()
-    }
-}
-
-/// The label that results from `change`, or none if the downgrade is refused because a source that
-/// it would clear or reveal influenced the choice of the value (DEFENSES 4.3).
-#[must_use]
-pub fn relabelled(label: &Label, change: &Relabel, untrusted: &SourceSet) -> Option<Label> {
-    match change {
-        Relabel::NarrowReaders(readers) => {
-            let narrowed = label
-                .readers
-                .intersection(&crate::label::Readers::Only(readers.clone()));
-            Some(Label {
-                readers: narrowed,
-                ..label.clone()
-            })
-        }
-        Relabel::Endorse(cleared) => {
-            (!label.control.intersects(cleared)).then(|| label.endorsed(cleared))
-        }
-        Relabel::Declassify(added) => {
-            (!label.control.intersects(untrusted)).then(|| label.declassified(added))
-        }
     }
 }
