@@ -296,6 +296,11 @@ impl Problems {
         !self.errors.is_empty()
     }
 
+    /// Whether an error was found at this byte already.
+    pub(crate) fn has_error_at(&self, byte: usize) -> bool {
+        self.errors.iter().any(|problem| problem.span.start == byte)
+    }
+
     /// Adds those of another list.
     pub(crate) fn extend(&mut self, more: Self) {
         self.unlisted += more.unlisted;

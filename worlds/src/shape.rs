@@ -43,8 +43,11 @@ pub(crate) fn read<'t>(text: &'t str, problems: &mut Problems) -> Reading<'t> {
             break;
         };
         let mistake = Mistake::of(error, &outline);
-        let found = Problems::from(mistake.problem);
-        problems.extend(found.moved(|span| draft.original(span)));
+        // What is wrong with a text or number itself was said before, and better.
+        if !problems.has_error_at(draft.original(&mistake.problem.span).start) {
+            let found = Problems::from(mistake.problem);
+            problems.extend(found.moved(|span| draft.original(span)));
+        }
         match mistake.remedy {
             Remedy::Replace(range, word) => draft.replace(range, word),
             Remedy::Cut(range) => {

@@ -1,3 +1,7 @@
 //! Tests of the loader as a whole.
 
+mod codes;
+mod hostile;
+mod several;
 mod shipped;
+mod spans;

@@ -39,12 +39,7 @@ pub(super) fn required(
             continue;
         };
         let is_repeated = required[..position].iter().any(|(_, other)| other == entry);
-        let is_known = world
-            .agents
-            .iter()
-            .zip(0u32..)
-            .filter(|(_, id)| reachable.contains(&AgentId(*id)))
-            .any(|(agent, _)| agent.tools.iter().any(|name| **name == *entry.action));
+        let is_known = is_known(&entry.action, world, reachable, context);
         let complaint = if tools[tool].operation.is_read() {
             Some("a read commits nothing")
         } else if is_repeated {
@@ -69,6 +64,23 @@ pub(super) fn required(
         }
     }
     required.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Whether an agent that can be reached knows the tool, as far as its tools could be resolved.
+fn is_known(
+    tool: &str,
+    world: &World,
+    reachable: &BTreeSet<AgentId>,
+    context: &Context<'_>,
+) -> bool {
+    let acting = world
+        .agents
+        .iter()
+        .zip(0u32..)
+        .filter(|(_, id)| reachable.contains(&AgentId(*id)));
+    acting
+        .flat_map(|(agent, _)| &agent.tools)
+        .any(|name| name == tool || context.names.tools.get(name).is_none())
 }
 
 /// The entries that could be read, with their positions in the file.
@@ -101,6 +113,7 @@ fn resolve(given: &file::Entry, tool: &ToolSpec, at: At<'_>, context: &mut Conte
     let target = Text::from(given.target.as_str());
     if let Target::Fixed(fixed) = &tool.target
         && *fixed != target
+        && !fixed.is_empty()
     {
         let message = format!("the target of `{}` is always `{fixed}`", tool.name);
         context.problems.push(
@@ -132,8 +145,9 @@ fn resolve(given: &file::Entry, tool: &ToolSpec, at: At<'_>, context: &mut Conte
             context
                 .problems
                 .push(Problem::new(Code::NeverMatches, place.span(), message).label("never holds"));
+        } else {
+            conditions.push((argument.name.clone(), condition));
         }
-        conditions.push((argument.name.clone(), condition));
     }
     Entry {
         action: tool.name.clone(),

@@ -25,6 +25,11 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
+    /// Whether no name was given twice.
+    pub(crate) fn is_unique(&self) -> bool {
+        self.names.len() == self.entries.len()
+    }
+
     pub(crate) const fn new(what: &'static str, unknown: Code) -> Self {
         Self {
             what,

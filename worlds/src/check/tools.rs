@@ -199,10 +199,9 @@ fn target(
         Some(file::Target::Argument(name)) => {
             let place = at.field("target").item(0);
             let position = find_argument(&tool.name, arguments, name, place.span(), context);
-            if let Some(position) = position {
-                require_fit_for_target(&arguments[usize::from(position)], place, context);
-            }
-            Target::Argument(position.unwrap_or_default())
+            position.map_or_else(unknown_target, |position| {
+                target_in(position, arguments, place, context)
+            })
         }
         None => usual_target(tool, arguments, at, context),
     }
@@ -236,11 +235,22 @@ pub(super) fn find_argument(
     Some(u16::try_from(position).expect("an outline has fewer entries"))
 }
 
-/// A target must be a name that every call gives.
-fn require_fit_for_target(argument: &ArgumentSpec, at: At<'_>, context: &mut Context<'_>) {
+/// The stand-in for a target that could not be made out: the name that no target has.
+fn unknown_target() -> Target {
+    Target::Fixed(Text::from(""))
+}
+
+/// The target in the argument at `position`, which must be a name that every call gives.
+fn target_in(
+    position: u16,
+    arguments: &[ArgumentSpec],
+    at: At<'_>,
+    context: &mut Context<'_>,
+) -> Target {
+    let argument = &arguments[usize::from(position)];
     let is_name = matches!(argument.kind, ValueKind::Text | ValueKind::List);
     if is_name && argument.required {
-        return;
+        return Target::Argument(position);
     }
     let message = format!("`{}` cannot be a target", shortened(&argument.name));
     let help = if is_name {
@@ -253,6 +263,7 @@ fn require_fit_for_target(argument: &ArgumentSpec, at: At<'_>, context: &mut Con
             .label("does not fit")
             .help(help),
     );
+    unknown_target()
 }
 
 /// The target of a tool that does not say.
@@ -271,9 +282,8 @@ fn usual_target(
     let mut fitting = (0u16..)
         .zip(arguments)
         .filter(|(_, argument)| Some(argument.role) == role);
-    if let (Some((position, argument)), None) = (fitting.next(), fitting.next()) {
-        require_fit_for_target(argument, at.field("arguments"), context);
-        return Target::Argument(position);
+    if let (Some((position, _)), None) = (fitting.next(), fitting.next()) {
+        return target_in(position, arguments, at.field("arguments"), context);
     }
     let message = format!(
         "`{}` does not say what its target is",
@@ -288,7 +298,7 @@ fn usual_target(
             .label("needs `target`")
             .help(help),
     );
-    Target::Fixed(Text::from(""))
+    unknown_target()
 }
 
 fn sink(

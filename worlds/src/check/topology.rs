@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Bfs;
+use petgraph::visit::Dfs;
 
 use plugins::briefing::AgentInfo;
 use plugins::ids::{AgentId, ToolId};
@@ -82,12 +82,19 @@ pub(super) fn channels(world: &World, context: &mut Context<'_>) -> Vec<ChannelS
 }
 
 /// The agents that something can reach. Complains about the others, and about cycles without a
-/// budget.
+/// budget, unless a name could not be resolved: then nothing is known, and all count as reachable.
 pub(super) fn reachable(
     world: &World,
     channels: &[ChannelSpec],
     context: &mut Context<'_>,
 ) -> BTreeSet<AgentId> {
+    let all = (0..world.agents.len()).map(AgentId::at);
+    let Some(starts) = starts(world, context) else {
+        return all.collect();
+    };
+    if channels.len() != world.channels.len() || !context.names.agents.is_unique() {
+        return all.collect();
+    }
     let mut graph: DiGraph<(), ()> = DiGraph::new();
     let nodes: Vec<NodeIndex> = world.agents.iter().map(|_| graph.add_node(())).collect();
     for channel in channels {
@@ -95,18 +102,16 @@ pub(super) fn reachable(
     }
     refuse_unbounded_cycles(world, channels, &graph, context);
     let mut reached = BTreeSet::new();
-    for start in starts(world, context) {
-        if reached.contains(&start) {
-            continue;
-        }
-        let mut search = Bfs::new(&graph, nodes[start.index()]);
+    let mut search = Dfs::empty(&graph);
+    for start in starts {
+        search.move_to(nodes[start.index()]);
         while let Some(node) = search.next(&graph) {
             reached.insert(AgentId::at(node.index()));
         }
     }
-    for (index, agent) in world.agents.iter().enumerate() {
-        if !reached.contains(&AgentId::at(index)) {
-            let at = context.root.field("agents").item(index).field("name");
+    for (agent, id) in world.agents.iter().zip(all) {
+        if !reached.contains(&id) {
+            let at = context.root.field("agents").item(id.index()).field("name");
             let message = format!("nothing can reach the agent `{}`", shortened(&agent.name));
             context.problems.push(
                 Problem::new(Code::UnreachableAgent, at.span(), message)
@@ -118,24 +123,23 @@ pub(super) fn reachable(
     reached
 }
 
-/// The agents that are given a goal or an injected message.
-fn starts(world: &World, context: &Context<'_>) -> Vec<AgentId> {
+/// The agents that are given a goal or an injected message; nothing if one of them does not exist.
+fn starts(world: &World, context: &Context<'_>) -> Option<Vec<AgentId>> {
     let agents = &context.names.agents;
-    let goals = world.episodes.iter().map(|episode| match &episode.agent {
-        Some(name) => agents.get(name),
-        None => Some(0),
-    });
-    let messages = world.sources.iter().map(|source| match &source.channel {
-        SourceChannel::InterAgentMessage { to, .. } => agents.get(to),
-        _ => None,
-    });
-    let exists = |id: &u32| (*id as usize) < world.agents.len();
-    goals
-        .chain(messages)
-        .flatten()
-        .filter(exists)
-        .map(AgentId)
-        .collect()
+    let mut starts = Vec::new();
+    for episode in &world.episodes {
+        let agent = match &episode.agent {
+            Some(name) => agents.get(name),
+            None => (!world.agents.is_empty()).then_some(0),
+        };
+        starts.push(AgentId(agent?));
+    }
+    for source in &world.sources {
+        if let SourceChannel::InterAgentMessage { to, .. } = &source.channel {
+            starts.push(AgentId(agents.get(to)?));
+        }
+    }
+    Some(starts)
 }
 
 fn refuse_unbounded_cycles(
@@ -159,11 +163,6 @@ fn refuse_unbounded_cycles(
     let Some(position) = back else {
         return;
     };
-    // Positions are those of the file as long as every channel was resolved; otherwise there are
-    // errors already, and this one can wait.
-    if channels.len() != world.channels.len() {
-        return;
-    }
     let at = context.root.field("channels").item(position);
     let channel = &world.channels[position];
     let message = format!(

@@ -44,9 +44,12 @@ fn web(text: &str, at: usize) -> Option<Range<usize>> {
 
 /// The host that begins with `www.`, if it is foreign.
 fn bare_host(text: &str, at: usize) -> Option<Range<usize>> {
-    let is_start = !text[..at].ends_with(is_host_part);
+    // In `www.www.www.` only the first begins a host; reading on from each would take for ever.
+    if text[..at].ends_with(is_host_part) {
+        return None;
+    }
     let host = leading(&text[at..], is_host_part).trim_end_matches('.');
-    (is_start && host.len() > 4 && !is_local(host)).then(|| at..at + host.len())
+    (host.len() > 4 && !is_local(host)).then(|| at..at + host.len())
 }
 
 fn is_local(host: &str) -> bool {
