@@ -116,14 +116,7 @@ impl<'a> Past<'a> {
             episode: event.episode,
             draws: &mut guard.draws,
         };
-        call(
-            guard
-                .policy
-                .get_mut()
-                .expect("never locked, so never poisoned")
-                .as_mut(),
-            &mut view,
-        );
+        call(guard.policy.get().as_mut(), &mut view);
     }
 
     fn prefix(self, including: bool) -> Prefix<'a> {

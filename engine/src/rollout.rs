@@ -4,7 +4,7 @@
 //! run the system of the event's phase. What the phases do is in `systems/`, one file each, and
 //! stated independently of any code in `docs/SEMANTICS.md`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bevy_ecs::prelude::{Schedule, World};
 use plugins::draws::{Draws, EventKey};
@@ -21,7 +21,7 @@ use crate::error::RestoreError;
 use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
-use crate::setup::{Guard, Mind, Plugins, Prepared, Setting, Setup};
+use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
 use crate::systems::settle::{SettledProposals, SettledSinks};
 
@@ -93,6 +93,9 @@ impl Rollout {
     }
 
     /// Runs to the end and says how it ended.
+    ///
+    /// # Panics
+    /// Never: a rollout whose agenda has nothing left has ended.
     pub fn run(&mut self) -> &Outcome {
         while self.step().is_some() {}
         self.world
@@ -268,6 +271,9 @@ impl Rollout {
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
+    ///
+    /// # Panics
+    /// Never: a trace is plain data, which always serialises.
     #[must_use]
     pub fn trace_digest(&self) -> u128 {
         let Recorder { trace, labels } = self.world.resource::<Recorder>();
@@ -288,21 +294,11 @@ impl Rollout {
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
-        self.world
-            .resource_mut::<Guard>()
-            .into_inner()
-            .policy
-            .get_mut()
-            .expect("never locked, so never poisoned")
+        self.world.resource_mut::<Guard>().into_inner().policy.get()
     }
 
     fn model(&mut self) -> &mut Box<dyn ModelBackend> {
-        self.world
-            .resource_mut::<Mind>()
-            .into_inner()
-            .model
-            .get_mut()
-            .expect("never locked, so never poisoned")
+        self.world.resource_mut::<Mind>().into_inner().model.get()
     }
 
     /// The next event of the agenda, if the rollout has not ended.
@@ -384,13 +380,13 @@ fn insert_inputs(
     let mut draws = Draws::new(setting.key.clone());
     draws.recording(true);
     world.insert_resource(Guard {
-        policy: Mutex::new(policy),
+        policy: Exclusive::new(policy),
         hooks,
         draws,
     });
     let draws = Draws::new(setting.key.clone());
     world.insert_resource(Mind {
-        model: Mutex::new(model),
+        model: Exclusive::new(model),
         parser,
         draws,
         reply: Reply::default(),

@@ -1,6 +1,6 @@
 //! What is fixed for a rollout before it starts.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use bevy_ecs::prelude::Resource;
 use plugins::action::ActionParser;
@@ -112,19 +112,37 @@ impl Setup {
     }
 }
 
-/// The policy and its keyed draws. The mutex is never locked: it makes a `Send` plugin fit for a
-/// resource, and systems reach it through `get_mut`.
+/// A plugin inside a resource. A resource must be `Sync`, which a plugin need not be; a mutex that
+/// is never locked makes it so.
+#[expect(
+    clippy::disallowed_types,
+    reason = "never locked, only reached through an exclusive borrow"
+)]
+pub(crate) struct Exclusive<T>(std::sync::Mutex<T>);
+
+impl<T> Exclusive<T> {
+    pub(crate) fn new(plugin: T) -> Self {
+        #[expect(clippy::disallowed_types, reason = "as above")]
+        Self(std::sync::Mutex::new(plugin))
+    }
+
+    pub(crate) fn get(&mut self) -> &mut T {
+        self.0.get_mut().expect("never locked, so never poisoned")
+    }
+}
+
+/// The policy and its keyed draws.
 #[derive(Resource)]
 pub(crate) struct Guard {
-    pub(crate) policy: Mutex<Box<dyn Policy>>,
+    pub(crate) policy: Exclusive<Box<dyn Policy>>,
     pub(crate) hooks: Hooks,
     pub(crate) draws: Draws,
 }
 
-/// The model, the parser and what they reuse from call to call. The mutex is never locked, as above.
+/// The model, the parser and what they reuse from call to call.
 #[derive(Resource)]
 pub(crate) struct Mind {
-    pub(crate) model: Mutex<Box<dyn ModelBackend>>,
+    pub(crate) model: Exclusive<Box<dyn ModelBackend>>,
     pub(crate) parser: Arc<dyn ActionParser>,
     pub(crate) draws: Draws,
     pub(crate) reply: Reply,

@@ -159,10 +159,7 @@ fn complete(
         &briefing.agents[agent.index()].name,
         stage.clock.key,
     );
-    let model = mind
-        .model
-        .get_mut()
-        .expect("never locked, so never poisoned");
+    let model = mind.model.get();
     let result = model.complete(turn, &mut mind.draws, &mut mind.reply);
     mind.draws.take_record().for_each(drop);
     result.map(|()| visible)

@@ -43,10 +43,7 @@ pub(crate) fn ask<V: Verdict>(
         episode: stage.clock.episode,
         draws: &mut guard.draws,
     };
-    let policy = guard
-        .policy
-        .get_mut()
-        .expect("never locked, so never poisoned");
+    let policy = guard.policy.get();
     let ruling = call(policy.as_mut(), &mut view, stage);
     for draw in guard.draws.take_record() {
         let what = Happening::Drawn {
