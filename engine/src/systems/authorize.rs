@@ -91,7 +91,7 @@ pub(crate) fn authorize(
             stage.schedule(agent, 0, AgendaEvent::Commit(call));
         }
         ProposalVerdict::Simulate(content) => {
-            simulate(&mut stage, &identity, &mut proposals, call, content)
+            simulate(&mut stage, &identity, &mut proposals, call, content);
         }
         ProposalVerdict::Abort => stage.halt(Halt::Aborted),
     }

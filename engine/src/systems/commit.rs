@@ -43,10 +43,10 @@ pub(crate) fn commit(
     mut held: Query<&mut HeldCalls>,
 ) {
     match stage.take(Phase::Commit) {
-        Some(AgendaEvent::Commit(call)) => {
-            if passes_barrier(&mut stage, &mut guard, &mut hands, &mut held, call) {
-                execute(&mut stage, &mut guard, &mut hands, call);
-            }
+        Some(AgendaEvent::Commit(call))
+            if passes_barrier(&mut stage, &mut guard, &mut hands, &mut held, call) =>
+        {
+            execute(&mut stage, &mut guard, &mut hands, call);
         }
         Some(AgendaEvent::Undo(call)) => undo(&mut stage, &mut hands, call),
         _ => {}
@@ -124,7 +124,7 @@ fn execute(stage: &mut Stage, guard: &mut ResMut<Guard>, hands: &mut Hands, call
             acknowledge(stage, hands, call, spec);
         }
         Operation::MemoryWrite(store) | Operation::MemoryUpdate(store) => {
-            memory::write(stage, guard, hands, call, store, spec)
+            memory::write(stage, guard, hands, call, store, spec);
         }
         Operation::MemoryDelete(store) => memory::delete(stage, hands, call, store, spec),
         Operation::MemoryRestore(store) => memory::restore(stage, hands, call, store, spec),

@@ -99,31 +99,30 @@ fn rule_on_read(
         recorded: taint.recorded,
         taint: true,
     };
+    let access = RecordView {
+        record,
+        store: state.store,
+        key: &state.key,
+        content: &state.content,
+        labels: &state.labels,
+        recorded: taint.recorded,
+        agent: Some(agent),
+        call: Some(call),
+    };
     let ruling = ask(
         stage,
         guard,
         Hook::MemoryRead,
         Some(agent),
-        |policy, view, _| {
-            let access = RecordView {
-                record,
-                store: state.store,
-                key: &state.key,
-                content: &state.content,
-                labels: &state.labels,
-                recorded: taint.recorded,
-                agent: Some(agent),
-                call: Some(call),
-            };
-            policy.on_memory_read(view, access)
-        },
+        |policy, view, _| policy.on_memory_read(view, access),
     );
     if ruling.verdict == MemoryVerdict::Allow {
         return Some(flow);
     }
-    let (verdict, denial) = (ruling.verdict.kind(), ruling.reason.denial);
     let subject = Subject::Record(record);
+    let verdict = ruling.verdict.kind();
     let decision = stage.decision(subject, Some(agent), quarantine_detail(verdict), &[node]);
+    let denial = ruling.reason.denial;
     let ruled = Ruled {
         hook: Hook::MemoryRead,
         subject,
@@ -138,27 +137,38 @@ fn rule_on_read(
         Some(agent),
         ruled,
     );
-    match ruling.verdict {
+    let returned = apply_read_verdict(stage, guard, hands, call, record, ruling.verdict, flow);
+    if returned.is_none() {
+        deny(stage, agent, call, denial);
+    }
+    returned
+}
+
+/// What a ruling on a read leaves of the record.
+fn apply_read_verdict(
+    stage: &mut Stage,
+    guard: &mut ResMut<Guard>,
+    hands: &mut Hands,
+    call: CallId,
+    record: RecordId,
+    verdict: MemoryVerdict,
+    flow: Flow,
+) -> Option<Flow> {
+    let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    let subject = Subject::Record(record);
+    match verdict {
         MemoryVerdict::Allow => Some(flow),
         MemoryVerdict::Relabel(change) => Some(relabel(stage, Some(agent), subject, flow, &change)),
         MemoryVerdict::Confirm => {
             let authorized = is_authorized(stage, &hands.identity, &hands.proposals, call);
-            if ask_user(stage, guard, Some(agent), subject, authorized) {
-                return Some(flow);
-            }
-            deny(stage, agent, call, denial);
-            None
+            ask_user(stage, guard, Some(agent), subject, authorized).then_some(flow)
         }
         MemoryVerdict::Quarantine => {
             hands.records.get(&hands.identity, record).0.quarantined = true;
             stage.happen(Some(agent), Happening::Quarantined { record });
-            deny(stage, agent, call, denial);
             None
         }
-        MemoryVerdict::Block => {
-            deny(stage, agent, call, denial);
-            None
-        }
+        MemoryVerdict::Block => None,
     }
 }
 
@@ -382,21 +392,18 @@ fn record_content(arguments: &[Argument], spec: &ToolSpec) -> (Content, FieldLab
         if argument_spec.role != Role::Content {
             continue;
         }
-        match &argument.referent {
-            Some(referent) => {
-                content
-                    .fields
-                    .extend(referent.content.fields.iter().cloned());
-                labels.extend(referent.labels.iter().copied());
-            }
-            None => {
-                let value = argument.value.to_string().into();
-                content.fields.push(Field {
-                    name: argument_spec.name.clone(),
-                    value,
-                });
-                labels.push(argument.label);
-            }
+        if let Some(referent) = &argument.referent {
+            content
+                .fields
+                .extend(referent.content.fields.iter().cloned());
+            labels.extend(referent.labels.iter().copied());
+        } else {
+            let value = argument.value.to_string().into();
+            content.fields.push(Field {
+                name: argument_spec.name.clone(),
+                value,
+            });
+            labels.push(argument.label);
         }
     }
     (content, labels)

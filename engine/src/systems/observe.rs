@@ -14,8 +14,8 @@ use super::authorize::deny;
 use super::hooks::{Admission, Flow, Passage, admit};
 use super::params::{Agents, Decisions, Inbound, Proposals, Records, Sources, Stage};
 use crate::agenda::{AgendaEvent, Persisting, Phase};
-use crate::components::FieldLabels;
 use crate::components::call::{Returned, ReturnedRecord};
+use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
@@ -313,15 +313,6 @@ fn result(
     if read.is_some() {
         context.discarded = None;
     }
-    let recorded = stage.recorder.recorded(node);
-    let inbound = Inbound {
-        kind: EdgeKind::Data,
-        taint: true,
-        recorded,
-        exact,
-    };
-    let state = agents.enter_context(stage, identity, agent, node, inbound);
-    let (_, mut context, ..) = agents.get(identity, agent);
     context.read.extend(read);
     let kind = SegmentKind::Observation { tool, source };
     let content = Arc::clone(&flow.content);
@@ -333,9 +324,30 @@ fn result(
         },
         flow.labels.clone(),
     );
+    let state = enter_with(stage, identity, agents, agent, node);
     stage.happen(Some(agent), Happening::Observed { call, kept: true });
     persist_later(stage, agent, &flow.content, &flow.labels, state);
     true
+}
+
+/// The agent's state after the tool result `node`.
+fn enter_with(
+    stage: &mut Stage,
+    identity: &Identity,
+    agents: &mut Agents,
+    agent: AgentId,
+    node: NodeId,
+) -> NodeId {
+    let Taint {
+        recorded, exact, ..
+    } = stage.recorder.taint(node);
+    let inbound = Inbound {
+        kind: EdgeKind::Data,
+        taint: true,
+        recorded,
+        exact,
+    };
+    agents.enter_context(stage, identity, agent, node, inbound)
 }
 
 /// Schedules what the stores persist automatically.

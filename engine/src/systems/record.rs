@@ -34,13 +34,12 @@ pub(crate) fn record(
     }
     match stage.clock.halt {
         Halt::Limit(kind) => stage.end(Outcome::LimitReached(kind)),
-        Halt::Aborted => stage.end(Outcome::Completed),
         Halt::Running if (episode as usize) + 1 < stage.scenario().episodes.len() => {
             stage.schedule_system(1, AgendaEvent::Begin(episode + 1));
             stage.clock.episode = episode + 1;
             stage.clock.episode_start = stage.clock.tick + 1;
         }
-        Halt::Running => stage.end(Outcome::Completed),
+        Halt::Running | Halt::Aborted => stage.end(Outcome::Completed),
     }
 }
 

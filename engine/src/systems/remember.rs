@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::ResMut;
-use plugins::policy::{Hook, MemoryVerdict, Verdict};
+use plugins::ids::{AgentId, NodeId};
+use plugins::policy::{Hook, MemoryVerdict, Ruling, Verdict, VerdictKind};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
 
 use super::commit::Hands;
@@ -20,7 +21,7 @@ use crate::setup::Guard;
 pub(crate) fn remember(mut stage: Stage, mut guard: ResMut<Guard>, mut hands: Hands) {
     match stage.take(Phase::Remember) {
         Some(AgendaEvent::Persist(persisting)) => {
-            persist(&mut stage, &mut guard, &mut hands, *persisting)
+            persist(&mut stage, &mut guard, &mut hands, *persisting);
         }
         Some(AgendaEvent::Recover(step)) => recover(&mut stage, &mut guard, &mut hands, step),
         Some(AgendaEvent::Act(step, action)) => act(&mut stage, &mut hands, step, *action),
@@ -50,7 +51,7 @@ fn persist(
         stage.happen(Some(agent), Happening::Filtered { store, filter });
         return;
     }
-    let mut flow = Flow {
+    let flow = Flow {
         content,
         labels,
         recorded,
@@ -63,39 +64,34 @@ fn persist(
         key: &key,
     };
     let ruling = ask_write(stage, guard, &hands.identity, &writing, &flow);
-    let verdict = ruling.verdict.kind();
     let is_stored = match &ruling.verdict {
         MemoryVerdict::Block => false,
-        MemoryVerdict::Confirm => ask_user(
-            stage,
-            guard,
-            Some(agent),
-            Subject::Record(Records::next_id(&hands.identity)),
-            false,
-        ),
+        MemoryVerdict::Confirm => {
+            let subject = Subject::Record(Records::next_id(&hands.identity));
+            ask_user(stage, guard, Some(agent), subject, false)
+        }
         _ => true,
     };
-    if !is_stored {
+    if is_stored {
+        store_automatically(stage, hands, &writing, flow, state, ruling);
+    } else {
         let subject = Subject::Agent(agent);
         let node = stage.decision(subject, Some(agent), NodeDetail::Plain, &[state]);
-        let ruled = Ruled {
-            hook: Hook::MemoryWrite,
-            subject,
-            verdict,
-            reason: ruling.reason,
-            node: Some(node),
-        };
-        rule(
-            stage,
-            &mut hands.identity,
-            &mut hands.decisions,
-            Some(agent),
-            ruled,
-        );
-        return;
+        rule_on_write(stage, hands, agent, subject, ruling, node);
     }
-    let id = Records::next_id(&hands.identity);
-    let subject = Subject::Record(id);
+}
+
+/// The record and, under it, the decision, which is there under every policy.
+fn store_automatically(
+    stage: &mut Stage,
+    hands: &mut Hands,
+    writing: &Writing,
+    mut flow: Flow,
+    state: NodeId,
+    ruling: Ruling<MemoryVerdict>,
+) {
+    let agent = writing.agent;
+    let subject = Subject::Record(Records::next_id(&hands.identity));
     if let MemoryVerdict::Relabel(change) = &ruling.verdict {
         flow = relabel(stage, Some(agent), subject, flow, change);
     }
@@ -108,24 +104,36 @@ fn persist(
     stage
         .recorder
         .edge_carrying(state, node, EdgeKind::Data, flow.taint, flow.recorded);
+    let verdict = ruling.verdict.kind();
     let new = Record {
-        store,
-        key: key.into(),
+        store: writing.store,
+        key: writing.key.into(),
         content: Arc::clone(&flow.content),
         labels: flow.labels,
-        quarantined: verdict == plugins::policy::VerdictKind::Quarantine,
+        quarantined: verdict == VerdictKind::Quarantine,
         ..Record::default()
     };
     hands
         .records
         .store(stage, &mut hands.identity, Some(agent), new, node);
     let decision = stage.decision(subject, Some(agent), quarantine_detail(verdict), &[node]);
+    rule_on_write(stage, hands, agent, subject, ruling, decision);
+}
+
+fn rule_on_write(
+    stage: &mut Stage,
+    hands: &mut Hands,
+    agent: AgentId,
+    subject: Subject,
+    ruling: Ruling<MemoryVerdict>,
+    node: NodeId,
+) {
     let ruled = Ruled {
         hook: Hook::MemoryWrite,
         subject,
-        verdict,
+        verdict: ruling.verdict.kind(),
         reason: ruling.reason,
-        node: Some(decision),
+        node: Some(node),
     };
     rule(
         stage,
