@@ -5,7 +5,11 @@ use crate::support::{expect, run, scene};
 fn check(world: &str, policy: &str, expected: &str) {
     let scene = scene(&format!("worlds/demos/{world}.ron"));
     for seed in 1..=5 {
-        expect(&run(&scene, policy, seed), &format!("{world} under {policy}, seed {seed}"), expected);
+        expect(
+            &run(&scene, policy, seed),
+            &format!("{world} under {policy}, seed {seed}"),
+            expected,
+        );
     }
 }
 
@@ -21,7 +25,11 @@ fn case_1_violation_commits_under_none() {
 
 #[test]
 fn case_1_same_script_under_tool_boundary() {
-    check("case1_violation_commits", "tool_boundary", "committed_harm 0, harm_attempt 1, blast_radius_norm 5/6");
+    check(
+        "case1_violation_commits",
+        "tool_boundary",
+        "committed_harm 0, harm_attempt 1, blast_radius_norm 5/6",
+    );
 }
 
 #[test]
@@ -48,8 +56,16 @@ fn case_3_intent_ledger_completes() {
 
 #[test]
 fn case_4_spread_without_violation() {
-    check("case4_followup_note", "tool_boundary", "committed_harm 0, harm_attempt 1, blast_radius_norm 6/8");
-    check("case4_followup_note", "intent_ledger_v2", "committed_harm 0, harm_attempt 1, blast_radius_norm 5/6");
+    check(
+        "case4_followup_note",
+        "tool_boundary",
+        "committed_harm 0, harm_attempt 1, blast_radius_norm 6/8",
+    );
+    check(
+        "case4_followup_note",
+        "intent_ledger_v2",
+        "committed_harm 0, harm_attempt 1, blast_radius_norm 5/6",
+    );
 }
 
 #[test]
@@ -91,7 +107,11 @@ fn case_6_control_rolls_back() {
         "rollback_v2",
         "rollback 1, recovery_success 1, taint_to_commit_rate 1/1, blast_radius_norm 6/8",
     );
-    check("case6_control_rollback", "intent_ledger_v2", "rollback 0, recovery_success 0, blast_radius_norm 6/7");
+    check(
+        "case6_control_rollback",
+        "intent_ledger_v2",
+        "rollback 0, recovery_success 0, blast_radius_norm 6/7",
+    );
 }
 
 #[test]
@@ -101,7 +121,11 @@ fn case_7_claimed_approval_is_blocked() {
         "intent_ledger_v2",
         "harm_attempt 1, committed_harm 0, taint_to_commit_rate 0/1, blast_radius_norm 5/6",
     );
-    check("case7_claimed_approval", "none", "harm_attempt 1, committed_harm 1");
+    check(
+        "case7_claimed_approval",
+        "none",
+        "harm_attempt 1, committed_harm 1",
+    );
 }
 
 #[test]

@@ -15,10 +15,20 @@ fn everything_that_can_occur_occurs() {
         let mut model = seed.model();
         let history = {
             let mut watched = Watched::new(&mut model, &mut coverage);
-            interpreter::run(&scenario, &mut seed.policy(), &mut watched, &*parser, &seed.setting())
+            interpreter::run(
+                &scenario,
+                &mut seed.policy(),
+                &mut watched,
+                &*parser,
+                &seed.setting(),
+            )
         };
         coverage.add(&history.trace, &scenario);
     }
     assert_eq!(coverage.missing(), Vec::<String>::new(), "never occurred");
-    assert_eq!(coverage.unexpected(), Vec::<String>::new(), "was not thought possible");
+    assert_eq!(
+        coverage.unexpected(),
+        Vec::<String>::new(),
+        "was not thought possible"
+    );
 }

@@ -19,7 +19,10 @@ use crate::support::{POLICIES, columns, numbers, shipped};
 
 /// How many random worlds are compared: 2,000, or 10,000 with `CONTAINMENT_LONG_RUN` set.
 fn random_worlds() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "only the number of worlds depends on it")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only the number of worlds depends on it"
+    )]
     let long = std::env::var_os("CONTAINMENT_LONG_RUN").is_some();
     if long { 10_000 } else { 2_000 }
 }
@@ -38,7 +41,12 @@ fn oracle_setting(setting: &Setting) -> oracle::interpreter::Setting {
 }
 
 fn engine_trace(rollout: &Rollout, setting: &Setting) -> String {
-    let header = jsonl::Header { scenario: rollout.scenario(), policy: "p", model: "m", setting };
+    let header = jsonl::Header {
+        scenario: rollout.scenario(),
+        policy: "p",
+        model: "m",
+        setting,
+    };
     jsonl::write(header, rollout.trace(), rollout.labels(), true)
 }
 
@@ -50,14 +58,24 @@ fn first_difference(engine: &str, oracle: &str) -> Option<String> {
         match (left.next(), right.next()) {
             (None, None) => return None,
             (Some(a), Some(b)) if parse(a) == parse(b) => {}
-            (a, b) => return Some(format!("engine: {}\noracle: {}", a.unwrap_or("-"), b.unwrap_or("-"))),
+            (a, b) => {
+                return Some(format!(
+                    "engine: {}\noracle: {}",
+                    a.unwrap_or("-"),
+                    b.unwrap_or("-")
+                ));
+            }
         }
     }
 }
 
 fn untrusted_names(scenario: &Scenario) -> BTreeSet<String> {
     let briefing = &scenario.briefing;
-    briefing.untrusted.iter().map(|source| briefing.sources[source as usize].name.to_string()).collect()
+    briefing
+        .untrusted
+        .iter()
+        .map(|source| briefing.sources[source as usize].name.to_string())
+        .collect()
 }
 
 /// The published counts of the study crate against those of petgraph over the JSON Lines.
@@ -86,7 +104,10 @@ fn same_numbers(rollout: &Rollout, setting: &Setting, trace: &str) -> Result<(),
     ];
     for (name, value) in expected {
         if ours[name] != value.to_string() {
-            return Err(format!("{name}: metrics say {}, petgraph says {value}", ours[name]));
+            return Err(format!(
+                "{name}: metrics say {}, petgraph says {value}",
+                ours[name]
+            ));
         }
     }
     Ok(())
@@ -99,7 +120,11 @@ fn engine_equals_oracle_on_random_worlds() {
     for seed in (0..random_worlds()).map(WorldSeed) {
         let scenario = Arc::new(seed.scenario());
         let oracles = seed.setting();
-        let setting = Setting { key: oracles.key.clone(), instrumentation: oracles.instrumentation, user: oracles.user };
+        let setting = Setting {
+            key: oracles.key.clone(),
+            instrumentation: oracles.instrumentation,
+            user: oracles.user,
+        };
         let plugins = Plugins {
             policy: Box::new(seed.policy()),
             policy_hash: 1,
@@ -116,9 +141,19 @@ fn engine_equals_oracle_on_random_worlds() {
             None => reused.insert(Rollout::new(&scenario, plugins, &setting)),
         };
         rollout.run();
-        let history = oracle::interpreter::run(&scenario, &mut seed.policy(), &mut seed.model(), &*parser, &oracles);
+        let history = oracle::interpreter::run(
+            &scenario,
+            &mut seed.policy(),
+            &mut seed.model(),
+            &*parser,
+            &oracles,
+        );
         let trace = engine_trace(rollout, &setting);
-        let heading = Heading { policy: "p", model: "m", redacted: false };
+        let heading = Heading {
+            policy: "p",
+            model: "m",
+            redacted: false,
+        };
         let expected = oracle::json::render(&history, &scenario, &oracles, heading);
         if let Some(difference) = first_difference(&trace, &expected) {
             panic!("{seed:?}\n{difference}");
@@ -136,17 +171,37 @@ fn engine_equals_oracle_on_shipped_worlds() {
         for policy in POLICIES {
             for seed in 1..=3 {
                 let setting = containment_bench::bench::setting(&scene, seed);
-                let make = || bench.plugins(&scene, &policy.into(), &"scripted".into()).expect("built-in plugins");
+                let make = || {
+                    bench
+                        .plugins(&scene, &policy.into(), &"scripted".into())
+                        .expect("built-in plugins")
+                };
                 let mut rollout = Rollout::new(&scene.scenario, make(), &setting);
                 rollout.run();
-                let Plugins { mut policy, mut model, parser, .. } = make();
+                let Plugins {
+                    mut policy,
+                    mut model,
+                    parser,
+                    ..
+                } = make();
                 let oracles = oracle_setting(&setting);
-                let history = oracle::interpreter::run(&scene.scenario, &mut *policy, &mut *model, &*parser, &oracles);
+                let history = oracle::interpreter::run(
+                    &scene.scenario,
+                    &mut *policy,
+                    &mut *model,
+                    &*parser,
+                    &oracles,
+                );
                 let trace = engine_trace(&rollout, &setting);
-                let heading = Heading { policy: "p", model: "m", redacted: false };
+                let heading = Heading {
+                    policy: "p",
+                    model: "m",
+                    redacted: false,
+                };
                 let expected = oracle::json::render(&history, &scene.scenario, &oracles, heading);
                 assert_eq!(first_difference(&trace, &expected), None, "{path}");
-                same_numbers(&rollout, &setting, &trace).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+                same_numbers(&rollout, &setting, &trace)
+                    .unwrap_or_else(|problem| panic!("{path}: {problem}"));
             }
         }
     }
@@ -156,10 +211,16 @@ fn engine_equals_oracle_on_shipped_worlds() {
 #[test]
 fn oracle_imports_nothing_of_the_engine() {
     let folder = crate::support::root().join("tests/oracle");
-    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("the oracle's manifest");
+    let manifest =
+        std::fs::read_to_string(folder.join("Cargo.toml")).expect("the oracle's manifest");
     for forbidden in ["engine", "study", "bevy_ecs", "policies", "models"] {
-        let depends = manifest.lines().any(|line| line.split(['.', ' ', '=']).next() == Some(forbidden));
-        assert!(!depends, "tests/oracle/Cargo.toml depends on {forbidden}: the oracle must stay independent");
+        let depends = manifest
+            .lines()
+            .any(|line| line.split(['.', ' ', '=']).next() == Some(forbidden));
+        assert!(
+            !depends,
+            "tests/oracle/Cargo.toml depends on {forbidden}: the oracle must stay independent"
+        );
     }
     let mut folders = vec![folder.join("src")];
     while let Some(folder) = folders.pop() {
@@ -171,7 +232,11 @@ fn oracle_imports_nothing_of_the_engine() {
             }
             let text = std::fs::read_to_string(&path).expect("a source file");
             for forbidden in ["engine::", "study::", "bevy_ecs", "include!"] {
-                assert!(!text.contains(forbidden), "{}: uses `{forbidden}`", path.display());
+                assert!(
+                    !text.contains(forbidden),
+                    "{}: uses `{forbidden}`",
+                    path.display()
+                );
             }
         }
     }

@@ -39,13 +39,31 @@ fn agents_agree(rollout: &mut Rollout, path: &str) {
         let Some(node) = taint.node else { continue };
         let node = &trace.nodes[node.index()];
         assert_eq!(node.kind, NodeKind::AgentState, "{path}");
-        assert_eq!((node.agent, node.recorded, node.exact), (Some(agent.0), taint.recorded, taint.exact), "{path}");
-        let latest = trace.nodes.iter().rev().find(|node| node.kind == NodeKind::AgentState && node.agent == Some(agent.0));
-        assert_eq!(latest, Some(node), "{path}: the taint component is that of the latest state");
+        assert_eq!(
+            (node.agent, node.recorded, node.exact),
+            (Some(agent.0), taint.recorded, taint.exact),
+            "{path}"
+        );
+        let latest = trace
+            .nodes
+            .iter()
+            .rev()
+            .find(|node| node.kind == NodeKind::AgentState && node.agent == Some(agent.0));
+        assert_eq!(
+            latest,
+            Some(node),
+            "{path}: the taint component is that of the latest state"
+        );
         assert_eq!(context.segments.len(), context.labels.len(), "{path}");
         if activity.doing == Doing::Ended {
             let finished = |what: &Happening| matches!(what, Happening::Finished { .. });
-            assert!(trace.events.iter().any(|event| event.agent == Some(agent.0) && finished(&event.what)), "{path}");
+            assert!(
+                trace
+                    .events
+                    .iter()
+                    .any(|event| event.agent == Some(agent.0) && finished(&event.what)),
+                "{path}"
+            );
         }
     }
 }
@@ -55,10 +73,15 @@ fn calls_agree(rollout: &mut Rollout, path: &str) {
     let world = rollout.world();
     let mut proposals = world.query::<(&InUse, &Proposal, &Authorisation, &Taint)>();
     let mut seen = 0;
-    for (_, proposal, authorisation, taint) in proposals.iter(world).filter(|(in_use, ..)| in_use.0) {
+    for (_, proposal, authorisation, taint) in proposals.iter(world).filter(|(in_use, ..)| in_use.0)
+    {
         seen += 1;
         let call = &trace.calls[proposal.call.index()];
-        assert_eq!((call.tool, call.agent), (proposal.tool, proposal.agent), "{path}");
+        assert_eq!(
+            (call.tool, call.agent),
+            (proposal.tool, proposal.agent),
+            "{path}"
+        );
         if let Some(node) = taint.node {
             assert_eq!(trace.nodes[node.index()].kind, NodeKind::Proposal, "{path}");
         }
@@ -68,14 +91,38 @@ fn calls_agree(rollout: &mut Rollout, path: &str) {
         });
         assert_eq!(authorisation.effect, effect, "{path}");
     }
-    assert_eq!(seen, trace.calls.len(), "{path}: one proposal entity per valid call");
-    let decisions = world.query::<(&InUse, &Decision)>().iter(world).filter(|(in_use, _)| in_use.0).count();
+    assert_eq!(
+        seen,
+        trace.calls.len(),
+        "{path}: one proposal entity per valid call"
+    );
+    let decisions = world
+        .query::<(&InUse, &Decision)>()
+        .iter(world)
+        .filter(|(in_use, _)| in_use.0)
+        .count();
     let nodes = trace.nodes.iter().filter(|node| {
         node.kind == NodeKind::Decision && node.detail != plugins::trace::NodeDetail::Audit
     });
-    assert_eq!(decisions, nodes.count(), "{path}: one decision entity per decision node");
-    let messages = world.query::<(&InUse, &Message)>().iter(world).filter(|(in_use, _)| in_use.0).count();
-    assert_eq!(messages, trace.nodes.iter().filter(|node| node.kind == NodeKind::Message).count(), "{path}");
+    assert_eq!(
+        decisions,
+        nodes.count(),
+        "{path}: one decision entity per decision node"
+    );
+    let messages = world
+        .query::<(&InUse, &Message)>()
+        .iter(world)
+        .filter(|(in_use, _)| in_use.0)
+        .count();
+    assert_eq!(
+        messages,
+        trace
+            .nodes
+            .iter()
+            .filter(|node| node.kind == NodeKind::Message)
+            .count(),
+        "{path}"
+    );
 }
 
 fn memory_agrees(rollout: &mut Rollout, path: &str) {
@@ -101,21 +148,38 @@ fn places_agree(rollout: &mut Rollout, path: &str) {
             Happening::Committed { call, .. } => Some(call),
             _ => None,
         });
-        let here = here.filter(|call| scenario.briefing.tools[trace.calls[call.index()].tool.index()].sink == Some(sink.0));
-        assert_eq!(landed.0, here.collect::<Vec<_>>(), "{path}: what landed in a sink");
+        let here = here.filter(|call| {
+            scenario.briefing.tools[trace.calls[call.index()].tool.index()].sink == Some(sink.0)
+        });
+        assert_eq!(
+            landed.0,
+            here.collect::<Vec<_>>(),
+            "{path}: what landed in a sink"
+        );
     }
-    let tools = world.query::<(&InUse, &Tool)>().iter(world).filter(|(in_use, _)| in_use.0).count();
+    let tools = world
+        .query::<(&InUse, &Tool)>()
+        .iter(world)
+        .filter(|(in_use, _)| in_use.0)
+        .count();
     assert_eq!(tools, scenario.briefing.tools.len(), "{path}");
     let mut sources = world.query::<(&InUse, &Source, &Taint)>();
     for (_, source, taint) in sources.iter(world).filter(|(in_use, ..)| in_use.0) {
-        let touched = trace.nodes.iter().any(|node| node.subject == plugins::trace::Subject::Source(source.0) && node.kind == NodeKind::Source);
+        let touched = trace.nodes.iter().any(|node| {
+            node.subject == plugins::trace::Subject::Source(source.0)
+                && node.kind == NodeKind::Source
+        });
         assert_eq!(taint.node.is_some(), touched, "{path}");
     }
 }
 
 #[test]
 fn the_declared_schedule_equals_the_dispatcher_in_every_order_it_admits() {
-    for order in [SettleOrder::Undeclared, SettleOrder::ProposalsFirst, SettleOrder::SinksFirst] {
+    for order in [
+        SettleOrder::Undeclared,
+        SettleOrder::ProposalsFirst,
+        SettleOrder::SinksFirst,
+    ] {
         let mut schedule = bevy_schedule(order);
         for (path, scene) in shipped() {
             for policy in POLICIES {
@@ -124,8 +188,16 @@ fn the_declared_schedule_equals_the_dispatcher_in_every_order_it_admits() {
                 dispatched.run();
                 let mut scheduled = start(&scene, policy, &setting);
                 run_scheduled(&mut scheduled, &mut schedule);
-                assert_eq!(scheduled.trace_digest(), dispatched.trace_digest(), "{path} under {policy}, {order:?}");
-                assert_eq!(scheduled.snapshot().to_bytes(), dispatched.snapshot().to_bytes(), "{path} under {policy}, {order:?}");
+                assert_eq!(
+                    scheduled.trace_digest(),
+                    dispatched.trace_digest(),
+                    "{path} under {policy}, {order:?}"
+                );
+                assert_eq!(
+                    scheduled.snapshot().to_bytes(),
+                    dispatched.snapshot().to_bytes(),
+                    "{path} under {policy}, {order:?}"
+                );
                 // A schedule is bound to one world, so the next rollout gets a new one.
                 schedule = bevy_schedule(order);
             }

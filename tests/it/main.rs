@@ -1,7 +1,9 @@
 //! The integration tests, in one program so that there is one link.
 
 mod case_studies;
+mod conformance;
 mod coverage;
+mod determinism;
 mod differential;
 mod ecs;
 mod golden;

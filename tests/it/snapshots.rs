@@ -11,6 +11,9 @@ use containment_bench::bench::setting;
 use engine::fork::{self, ForkPoint};
 use engine::{Plugins, RestoreError, Rollout, Setting, Snapshot};
 use oracle::generate::WorldSeed;
+use plugins::draws::Draws;
+use plugins::model::{ModelBackend, ModelFailure, Reply, Turn};
+use plugins::state::SavedState;
 use worlds::spec::Scenario;
 
 use crate::support::{POLICIES, scene, shipped, start};
@@ -25,18 +28,29 @@ struct Ticks {
 fn ticks(mut rollout: Rollout) -> Ticks {
     let mut snapshots = vec![rollout.snapshot()];
     while let Some(step) = rollout.step() {
-        if rollout.next_event().is_none_or(|next| next.tick > step.tick) {
+        if rollout
+            .next_event()
+            .is_none_or(|next| next.tick > step.tick)
+        {
             snapshots.push(rollout.snapshot());
         }
     }
-    Ticks { digest: rollout.trace_digest(), end: rollout.snapshot().to_bytes(), snapshots }
+    Ticks {
+        digest: rollout.trace_digest(),
+        end: rollout.snapshot().to_bytes(),
+        snapshots,
+    }
 }
 
 /// A random rollout that is about to begin.
 fn random_rollout(seed: WorldSeed) -> (Arc<Scenario>, Setting, Rollout) {
     let scenario = Arc::new(seed.scenario());
     let oracles = seed.setting();
-    let setting = Setting { key: oracles.key, instrumentation: oracles.instrumentation, user: oracles.user };
+    let setting = Setting {
+        key: oracles.key,
+        instrumentation: oracles.instrumentation,
+        user: oracles.user,
+    };
     let rollout = Rollout::new(&scenario, random_plugins(seed), &setting);
     (scenario, setting, rollout)
 }
@@ -54,13 +68,33 @@ fn random_plugins(seed: WorldSeed) -> Plugins {
 /// Restores every snapshot from its bytes into `other` and expects the same end.
 fn continues_from(ticks: &Ticks, other: &mut Rollout, what: &str) {
     for snapshot in &ticks.snapshots {
-        let copy = Snapshot::from_bytes(&snapshot.to_bytes()).expect("a snapshot reads its own bytes");
-        assert_eq!(&copy, snapshot, "{what}: a snapshot changes on its way through bytes");
-        other.restore(&copy).expect("a snapshot of the same rollout");
-        assert_eq!(other.snapshot().to_bytes(), snapshot.to_bytes(), "{what}: restoring is not exact");
+        let copy =
+            Snapshot::from_bytes(&snapshot.to_bytes()).expect("a snapshot reads its own bytes");
+        assert_eq!(
+            &copy, snapshot,
+            "{what}: a snapshot changes on its way through bytes"
+        );
+        other
+            .restore(&copy)
+            .expect("a snapshot of the same rollout");
+        assert_eq!(
+            other.snapshot().to_bytes(),
+            snapshot.to_bytes(),
+            "{what}: restoring is not exact"
+        );
         other.run();
-        assert_eq!(other.trace_digest(), ticks.digest, "{what}: tick {} continues otherwise", snapshot.tick());
-        assert_eq!(other.snapshot().to_bytes(), ticks.end, "{what}: tick {} ends otherwise", snapshot.tick());
+        assert_eq!(
+            other.trace_digest(),
+            ticks.digest,
+            "{what}: tick {} continues otherwise",
+            snapshot.tick()
+        );
+        assert_eq!(
+            other.snapshot().to_bytes(),
+            ticks.end,
+            "{what}: tick {} ends otherwise",
+            snapshot.tick()
+        );
     }
 }
 
@@ -70,7 +104,11 @@ fn every_tick_of_every_shipped_world_continues_to_the_same_bytes() {
         for policy in POLICIES {
             let setting = setting(&scene, 1);
             let ticks = ticks(start(&scene, policy, &setting));
-            continues_from(&ticks, &mut start(&scene, policy, &setting), &format!("{path} under {policy}"));
+            continues_from(
+                &ticks,
+                &mut start(&scene, policy, &setting),
+                &format!("{path} under {policy}"),
+            );
         }
     }
 }
@@ -89,7 +127,10 @@ fn every_tick_of_random_worlds_continues_to_the_same_bytes() {
 /// prints the digest that each continues to. Does nothing when the tests are run as usual.
 #[test]
 fn child_that_restores() {
-    #[expect(clippy::disallowed_methods, reason = "tells the child of a test from an ordinary run")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tells the child of a test from an ordinary run"
+    )]
     let is_child = std::env::var_os("CONTAINMENT_RESTORING_CHILD").is_some();
     if !is_child {
         return;
@@ -110,11 +151,16 @@ fn child_that_restores() {
             continue;
         }
         let rollout = rollout.as_mut().expect("a start before the snapshots");
-        rollout.restore(&Snapshot::from_bytes(&unhex(line)).expect("a snapshot")).expect("its rollout");
+        rollout
+            .restore(&Snapshot::from_bytes(&unhex(line)).expect("a snapshot"))
+            .expect("its rollout");
         rollout.run();
         out.push_str(&format!("digest {:032x}\n", rollout.trace_digest()));
     }
-    std::io::stdout().lock().write_all(out.as_bytes()).expect("the parent reads");
+    std::io::stdout()
+        .lock()
+        .write_all(out.as_bytes())
+        .expect("the parent reads");
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -123,7 +169,9 @@ fn hex(bytes: &[u8]) -> String {
 
 fn unhex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hex")).collect()
+    digits
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16).expect("hex"))
+        .collect()
 }
 
 #[test]
@@ -140,11 +188,19 @@ fn a_fresh_process_continues_to_the_same_bytes() {
     };
     for (path, scene) in shipped() {
         for policy in POLICIES {
-            add(&path, policy, &ticks(start(&scene, policy, &setting(&scene, 1))));
+            add(
+                &path,
+                policy,
+                &ticks(start(&scene, policy, &setting(&scene, 1))),
+            );
         }
     }
     for seed in 1_000..1_040 {
-        add(&format!("random:{seed}"), "random", &ticks(random_rollout(WorldSeed(seed)).2));
+        add(
+            &format!("random:{seed}"),
+            "random",
+            &ticks(random_rollout(WorldSeed(seed)).2),
+        );
     }
     let mut child = Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", "snapshots::child_that_restores", "--nocapture"])
@@ -158,7 +214,10 @@ fn a_fresh_process_continues_to_the_same_bytes() {
     let output = child.wait_with_output().expect("the child ends");
     writer.join().expect("the writer").expect("the child reads");
     let text = String::from_utf8(output.stdout).expect("text");
-    let found: Vec<&str> = text.lines().filter(|line| line.starts_with("digest ")).collect();
+    let found: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("digest "))
+        .collect();
     assert_eq!(found, expected);
 }
 
@@ -170,7 +229,9 @@ fn every_column_of_a_snapshot_matters() {
         let first = &ticks.snapshots[0];
         unseen.retain(|column| {
             !ticks.snapshots.iter().any(|snapshot| {
-                let forged = snapshot.with_column_of(column, first).expect("a known column");
+                let forged = snapshot
+                    .with_column_of(column, first)
+                    .expect("a known column");
                 if forged == *snapshot {
                     return false;
                 }
@@ -186,6 +247,71 @@ fn every_column_of_a_snapshot_matters() {
     }
     // No shipped model keeps state, so its column is shown to matter by a model of the test below.
     assert_eq!(unseen.into_iter().collect::<Vec<_>>(), ["model_state"]);
+}
+
+/// A model whose state counts its turns: it calls nothing twice and then ends.
+#[derive(Default)]
+struct Counting(u8);
+
+impl SavedState for Counting {
+    fn save(&self, out: &mut Vec<u8>) {
+        out.push(self.0);
+    }
+
+    fn restore(&mut self, bytes: &[u8], _version: u32) -> Result<(), plugins::state::RestoreError> {
+        self.0 = bytes.first().copied().unwrap_or_default();
+        Ok(())
+    }
+}
+
+impl ModelBackend for Counting {
+    fn complete(
+        &mut self,
+        _turn: Turn<'_>,
+        _draws: &mut Draws,
+        reply: &mut Reply,
+    ) -> Result<(), ModelFailure> {
+        self.0 += 1;
+        reply.text.push_str(if self.0 < 3 {
+            "no action"
+        } else {
+            r#"{"action":"final","text":"done"}"#
+        });
+        Ok(())
+    }
+}
+
+#[test]
+fn the_state_of_a_model_is_part_of_a_snapshot() {
+    let scene = scene("worlds/demos/case2_partner_meeting.ron");
+    let setting = setting(&scene, 1);
+    let counting = || {
+        let plugins = Bench::built_in()
+            .plugins(&scene, &"none".into(), &"scripted".into())
+            .expect("built-in plugins");
+        Rollout::new(
+            &scene.scenario,
+            Plugins {
+                model: Box::new(Counting::default()),
+                ..plugins
+            },
+            &setting,
+        )
+    };
+    let ticks = ticks(counting());
+    continues_from(&ticks, &mut counting(), "a model with state");
+    let first = &ticks.snapshots[0];
+    let mut other = counting();
+    let matters = ticks.snapshots.iter().any(|snapshot| {
+        goes_another_way(
+            &mut other,
+            &snapshot
+                .with_column_of("model_state", first)
+                .expect("a known column"),
+            &ticks,
+        )
+    });
+    assert!(matters, "without its state the model says something else");
 }
 
 /// Whether a forged snapshot is refused, panics on what no longer fits, or ends otherwise.
@@ -206,20 +332,32 @@ fn damaged_and_foreign_snapshots_are_refused() {
     let mut rollout = start(&scene, "intent_ledger_v2", &setting(&scene, 1));
     rollout.step();
     let bytes = rollout.snapshot().to_bytes();
-    assert!(matches!(Snapshot::from_bytes(b"nothing"), Err(RestoreError::NotASnapshot(_))));
+    assert!(matches!(
+        Snapshot::from_bytes(b"nothing"),
+        Err(RestoreError::NotASnapshot(_))
+    ));
     for cut in [0, 8, 12, 40, bytes.len() - 1] {
         assert!(Snapshot::from_bytes(&bytes[..cut]).is_err(), "cut at {cut}");
     }
     for position in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[position] ^= 1;
-        assert!(Snapshot::from_bytes(&changed).is_err(), "changed at {position}");
+        assert!(
+            Snapshot::from_bytes(&changed).is_err(),
+            "changed at {position}"
+        );
     }
     let snapshot = Snapshot::from_bytes(&bytes).expect("whole");
     let mut other_seed = start(&scene, "intent_ledger_v2", &setting(&scene, 2));
-    assert_eq!(other_seed.restore(&snapshot), Err(RestoreError::Mismatch { field: "setting" }));
+    assert_eq!(
+        other_seed.restore(&snapshot),
+        Err(RestoreError::Mismatch { field: "setting" })
+    );
     let mut other_policy = start(&scene, "none", &setting(&scene, 1));
-    assert_eq!(other_policy.restore(&snapshot), Err(RestoreError::Mismatch { field: "policy" }));
+    assert_eq!(
+        other_policy.restore(&snapshot),
+        Err(RestoreError::Mismatch { field: "policy" })
+    );
 }
 
 #[test]
@@ -227,20 +365,41 @@ fn forks_equal_runs_from_scratch_and_execute_fewer_events() {
     let bench = Bench::built_in();
     for (path, scene) in shipped() {
         let setting = setting(&scene, 1);
-        let make = |index: usize| bench.plugins(&scene, &POLICIES[index].into(), &"scripted".into()).expect("built-in plugins");
+        let make = |index: usize| {
+            bench
+                .plugins(&scene, &POLICIES[index].into(), &"scripted".into())
+                .expect("built-in plugins")
+        };
         let mut group = Rollout::new(&scene.scenario, make(0), &setting);
         let mut points: Vec<Option<ForkPoint>> = vec![None; POLICIES.len()];
         let mut prestates = BTreeSet::new();
-        let work = fork::run_group(&mut group, &scene.scenario, &setting, POLICIES.len(), make, |index, forked, point| {
-            let mut scratch = start(&scene, POLICIES[index], &setting);
-            scratch.run();
-            let what = format!("{path} under {}", POLICIES[index]);
-            assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{what}");
-            assert_eq!(forked.snapshot().to_bytes(), scratch.snapshot().to_bytes(), "{what}");
-            prestates.insert(scratch.prestate_hash());
-            assert!(points[index].replace(point).is_none(), "{what} was run twice");
-        });
-        assert!(points.iter().all(Option::is_some), "{path}: every policy is run");
+        let work = fork::run_group(
+            &mut group,
+            &scene.scenario,
+            &setting,
+            POLICIES.len(),
+            make,
+            |index, forked, point| {
+                let mut scratch = start(&scene, POLICIES[index], &setting);
+                scratch.run();
+                let what = format!("{path} under {}", POLICIES[index]);
+                assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{what}");
+                assert_eq!(
+                    forked.snapshot().to_bytes(),
+                    scratch.snapshot().to_bytes(),
+                    "{what}"
+                );
+                prestates.insert(scratch.prestate_hash());
+                assert!(
+                    points[index].replace(point).is_none(),
+                    "{what} was run twice"
+                );
+            },
+        );
+        assert!(
+            points.iter().all(Option::is_some),
+            "{path}: every policy is run"
+        );
         assert_eq!(prestates.len(), 1, "{path}: one pre-state for all policies");
         assert!(work.executed < work.from_scratch, "{path}: {work:?}");
     }
@@ -252,9 +411,16 @@ fn random_policies_fork_to_the_same_bytes() {
         let (scenario, setting, mut scratch) = random_rollout(seed);
         scratch.run();
         let (.., mut group) = random_rollout(seed);
-        fork::run_group(&mut group, &scenario, &setting, 1, |_| random_plugins(seed), |_, forked, _| {
-            assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{seed:?}");
-        });
+        fork::run_group(
+            &mut group,
+            &scenario,
+            &setting,
+            1,
+            |_| random_plugins(seed),
+            |_, forked, _| {
+                assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{seed:?}");
+            },
+        );
     }
 }
 
@@ -265,18 +431,44 @@ fn any_tick_continues_under_any_policy() {
     let bench = Bench::built_in();
     for (path, scene) in shipped() {
         let setting = setting(&scene, 1);
-        let plugins = |policy: &str| bench.plugins(&scene, &policy.into(), &"scripted".into()).expect("built-in plugins");
+        let plugins = |policy: &str| {
+            bench
+                .plugins(&scene, &policy.into(), &"scripted".into())
+                .expect("built-in plugins")
+        };
         let ticks = ticks(start(&scene, "taint_only_v1", &setting));
         let mut other = start(&scene, "none", &setting);
         for snapshot in &ticks.snapshots {
-            fork::continue_under(&mut other, snapshot, &scene.scenario, plugins("taint_only_v1"), &setting).expect("its rollout");
+            fork::continue_under(
+                &mut other,
+                snapshot,
+                &scene.scenario,
+                plugins("taint_only_v1"),
+                &setting,
+            )
+            .expect("its rollout");
             other.run();
-            assert_eq!(other.trace_digest(), ticks.digest, "{path}: the same policy at tick {}", snapshot.tick());
+            assert_eq!(
+                other.trace_digest(),
+                ticks.digest,
+                "{path}: the same policy at tick {}",
+                snapshot.tick()
+            );
             for policy in ["none", "intent_ledger_v2", "rollback_v2"] {
-                fork::continue_under(&mut other, snapshot, &scene.scenario, plugins(policy), &setting).expect("its rollout");
+                fork::continue_under(
+                    &mut other,
+                    snapshot,
+                    &scene.scenario,
+                    plugins(policy),
+                    &setting,
+                )
+                .expect("its rollout");
                 let before = other.trace().events.len();
                 other.run();
-                assert!(other.trace().events.len() >= before, "{path}: {policy} keeps the past");
+                assert!(
+                    other.trace().events.len() >= before,
+                    "{path}: {policy} keeps the past"
+                );
             }
         }
     }
