@@ -148,7 +148,7 @@ codes! {
         "Names are how a file refers to things, so within its kind each is used once. Sources, initial records (`store/key`) and goals (`goal`, `goal:2`) share one space of names."
         "agents: [(name: \"a\"), (name: \"a\")]" => "agents: [(name: \"a\"), (name: \"b\")]"
     W021 Error InvalidName "a name that cannot be used"
-        "A name has 1 to 128 letters, digits and `_ - . : / @`, so that it reads the same everywhere. `goal`, `message`, and names that begin with `goal:`, `message:` or `tool:` stand for other things than sources."
+        "A name has 1 to 128 letters, digits and `_ - . : / @`, so that it reads the same everywhere. `goal`, `message`, and names that begin with `goal:`, `message:` or `tool:` stand for other things than sources; `policy` and `user` for others than agents."
         "name: \"my agent\"" => "name: \"my_agent\""
     W022 Error UnknownTool "a tool that does not exist"
         "Only tools listed under `tools` exist. A ledger entry or a success criterion for another tool could never match."

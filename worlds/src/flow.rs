@@ -234,3 +234,79 @@ impl FlowGraph {
 fn ids<T>(things: &[T]) -> impl Iterator<Item = usize> + use<T> {
     0..things.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+
+    /// A reader, a writer, and what `middle` puts between them.
+    fn world(middle: &str, reader: &str, writer: &str, body: &str) -> Scenario {
+        let text = format!(
+            r#"World(
+    schema: 1, stage: Security, domain: Email,
+    agents: [(name: "reader", tools: [{reader}]), (name: "writer", tools: [{writer}])],
+    episodes: [(goal: "a", agent: "reader"), (goal: "b", agent: "writer")],
+    {middle}
+    sources: [(name: "note", trust: Untrusted, fields: {{"text": "x"}})],
+    sinks: [(name: "mail"), (name: "unused")],
+    tools: [
+        (name: "read", does: ReadSource, arguments: [(name: "note", role: Document)]),
+        (name: "keep", does: MemoryWrite("book"), arguments: [(name: "key", role: MemoryKey), (name: "text")]),
+        (name: "look", does: MemoryRead("book"), arguments: [(name: "key", role: MemoryKey)]),
+        (name: "send", does: Act, risk: Outbound, sink: "mail", target: Fixed("a"), arguments: [(name: "body"{body})]),
+    ],
+    memory: [(name: "book", mode: Persistent)],
+)"#
+        );
+        load(&text, "flow.ron", "flow").unwrap()
+    }
+
+    /// How many agents, stores and sinks are reached.
+    fn reached(world: &Scenario) -> (usize, usize, usize) {
+        let exposure = exposure(world);
+        (
+            exposure.agents.len(),
+            exposure.stores.len(),
+            exposure.sinks.len(),
+        )
+    }
+
+    #[test]
+    fn what_nobody_reads_reaches_nothing() {
+        let world = world("", "", "\"send\"", "");
+        assert_eq!(reached(&world), (0, 0, 0));
+        assert_eq!(unread(&world), [SourceId(0)]);
+    }
+
+    #[test]
+    fn content_flows_through_channels_in_their_direction() {
+        let apart = world("", "\"read\"", "\"send\"", "");
+        assert_eq!(reached(&apart), (1, 0, 0));
+        assert!(unread(&apart).is_empty());
+        let there = "channels: [(from: \"reader\", to: \"writer\")],";
+        let there = world(there, "\"read\"", "\"send\"", "");
+        assert_eq!(reached(&there), (2, 0, 1));
+        let back = "channels: [(from: \"writer\", to: \"reader\")],";
+        let back = world(back, "\"read\"", "\"send\"", "");
+        assert_eq!(reached(&back), (1, 0, 0));
+        let reply = "channels: [(from: \"writer\", to: \"reader\", after: AwaitReply)],";
+        let reply = world(reply, "\"read\"", "\"send\"", "");
+        assert_eq!(reached(&reply), (2, 0, 1));
+    }
+
+    #[test]
+    fn content_flows_through_memory() {
+        let called = world("", "\"read\", \"keep\"", "\"look\", \"send\"", "");
+        assert_eq!(reached(&called), (2, 1, 1));
+        let unread = world("", "\"read\", \"keep\"", "\"send\"", "");
+        assert_eq!(reached(&unread), (1, 1, 0));
+    }
+
+    #[test]
+    fn content_flows_by_reference_past_every_agent() {
+        let passed = world("", "", "\"send\"", ", passing: Reference");
+        assert_eq!(reached(&passed), (0, 0, 1));
+        assert!(unread(&passed).is_empty());
+    }
+}

@@ -2,6 +2,7 @@
 
 mod codes;
 mod hostile;
+mod loaded;
 mod several;
 mod shipped;
 mod spans;

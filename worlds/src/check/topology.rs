@@ -14,6 +14,7 @@ use super::Context;
 use super::limits::require_ticks;
 use crate::diagnostic::{Code, Problem, shortened};
 use crate::file::{SourceChannel, World};
+use crate::outline::At;
 use crate::spec::ChannelSpec;
 
 /// The agents with the tools that they know.
@@ -21,7 +22,9 @@ pub(super) fn agents(world: &World, context: &mut Context<'_>) -> Vec<AgentInfo>
     let root = context.root;
     let all = world.agents.iter().enumerate();
     all.map(|(index, agent)| {
-        let at = root.field("agents").item(index).field("tools");
+        let at = root.field("agents").item(index);
+        refuse_reserved_name(&agent.name, at.field("name"), context);
+        let at = at.field("tools");
         let mut known: BTreeMap<ToolId, usize> = BTreeMap::new();
         for (position, name) in agent.tools.iter().enumerate() {
             let place = at.item(position);
@@ -43,6 +46,18 @@ pub(super) fn agents(world: &World, context: &mut Context<'_>) -> Vec<AgentInfo>
         }
     })
     .collect()
+}
+
+/// Policies and users draw random numbers under names of their own, which agents must not share.
+fn refuse_reserved_name(name: &str, at: At<'_>, context: &mut Context<'_>) {
+    if matches!(name, "policy" | "user") {
+        let message = format!("an agent cannot be called `{name}`");
+        context.problems.push(
+            Problem::new(Code::InvalidName, at.span(), message)
+                .label("reserved")
+                .help("choose a name like `assistant`"),
+        );
+    }
 }
 
 /// The channels; two agents have at most one in each direction.

@@ -391,6 +391,18 @@ fn a_world_of_nothing_is_refused() {
 }
 
 #[test]
+fn an_agent_is_not_called_like_a_policy_or_a_user() {
+    for name in ["policy", "user"] {
+        let text = format!(
+            "World(schema: 1, stage: Clean, domain: Email, agents: [(name: \"{name}\")], \
+             episodes: [(goal: \"a\")])"
+        );
+        let checked = check(&text, "case.ron", "case");
+        assert_eq!(said(&checked.report), [(Code::InvalidName, (1, 63))]);
+    }
+}
+
+#[test]
 fn files_that_are_no_text_of_bearable_size_are_refused() {
     let large = "x".repeat(crate::MAX_BYTES + 1);
     let report = load_bytes(large.as_bytes(), "case.ron", "case").unwrap_err();

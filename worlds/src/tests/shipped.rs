@@ -21,7 +21,7 @@ fn files(name: &str) -> Vec<String> {
     let mut files: Vec<String> = fs::read_dir(folder(name))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|file| file.ends_with(".ron"))
+        .filter(|file| Path::new(file).extension().is_some_and(|it| it == "ron"))
         .collect();
     files.sort();
     files
