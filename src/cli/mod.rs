@@ -17,6 +17,7 @@ mod rows;
 mod run;
 mod scenes;
 mod shipped;
+mod study;
 mod table;
 mod terminal;
 mod trace;
@@ -48,6 +49,8 @@ struct CommandLine {
 enum Command {
     /// Run one rollout and print its row as JSON
     Run(run::Args),
+    /// Run a study: many rollouts, their rows and what differs
+    Study(study::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
     Trace(trace::Args),
     /// Check world files and their scripts
@@ -109,6 +112,7 @@ impl Command {
     fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         match self {
             Self::Run(args) => run::run(args, terminal),
+            Self::Study(args) => study::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),
             Self::List(args) => list::run(args, terminal),

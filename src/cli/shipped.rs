@@ -53,6 +53,9 @@ worlds! {
     ],
 }
 
+/// The study of the case studies, which `study` runs when no file is named.
+pub(crate) const DEMOS: &str = include_str!("../../worlds/studies/demos.ron");
+
 /// The world called `name`.
 pub(crate) fn world(name: &str) -> Option<&'static ShippedWorld> {
     WORLDS.iter().find(|world| world.name == name)

@@ -1,0 +1,90 @@
+//! `containment study`: many rollouts from a study file, a result folder, and what differs.
+
+mod plans;
+mod progress;
+mod summary;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use study::manifest::{Manifest, scenario_lines};
+use study::results;
+use study::runner;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::problem::Problem;
+use super::terminal::Terminal;
+use progress::{Clock, ProgressChoice};
+
+/// How the summary is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A table and a few lines.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// The options of `study`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A study file; without one, the eight case studies that are shipped
+    file: Option<PathBuf>,
+    /// The folder of the result [default: results/<name of the study>]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Worker threads [default: one per processor]; the result does not depend on it
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// The study seed, instead of the one in the file
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How the summary is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// How progress is told on standard error
+    #[arg(long, value_enum, default_value = "auto")]
+    progress: ProgressChoice,
+}
+
+/// Runs the study, writes the result and prints the summary.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let plan = plans::load(args.file.as_deref(), args.seed)?;
+    let mut manifest = Manifest::freeze(&plan);
+    let workers = args.threads.unwrap_or_else(processors);
+    manifest.circumstances.workers = Some(workers.get() as u64);
+    manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
+    let clock = Clock::start();
+    let mut display = args.progress.display(terminal, plan.rollouts());
+    let outcomes = runner::run(&plan, workers, |progress| display.show(progress));
+    display.finish();
+    let seconds = clock.seconds();
+    let default = || PathBuf::from("results").join(&plan.study.name);
+    let folder = args.out.clone().unwrap_or_else(default);
+    results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows).map_err(
+        |error| {
+            let help = "name a folder that may be written with `--out`";
+            Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
+        },
+    )?;
+    let told = summary::Told {
+        plan: &plan,
+        manifest: &manifest,
+        outcomes: &outcomes,
+        seconds,
+        folder: &folder,
+        workers,
+    };
+    match args.format {
+        Format::Json => terminal.print(&told.json())?,
+        Format::Text => terminal.print(&told.text())?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// As many workers as there are processors.
+fn processors() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
