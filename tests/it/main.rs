@@ -11,3 +11,4 @@ mod metamorphic;
 mod snapshots;
 mod support;
 mod tidy;
+mod traces;
