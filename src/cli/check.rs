@@ -158,27 +158,21 @@ impl Finding {
 
     fn text(&self) -> String {
         let (errors, warnings) = self.counts();
-        let mut text = format!("{}: ", self.file);
-        match (errors, warnings) {
-            (0, 0) => text.push_str("ok"),
-            (0, _) => text.push_str(&format!("ok, {}", counted(warnings, "warning"))),
-            (_, 0) => text.push_str(&counted(errors, "error")),
-            (_, _) => {
-                let both = [counted(errors, "error"), counted(warnings, "warning")];
-                text.push_str(&both.join(", "));
-            }
-        }
-        text.push('\n');
+        let found = match (errors, warnings) {
+            (0, 0) => "ok".to_owned(),
+            (0, _) => format!("ok, {}", counted(warnings, "warning")),
+            (_, 0) => counted(errors, "error"),
+            (_, _) => [counted(errors, "error"), counted(warnings, "warning")].join(", "),
+        };
+        let mut lines = vec![format!("{}: {found}", self.file)];
         if let Some(scenario) = &self.scenario {
-            text.push_str(&format!("  is       {}\n", kind(scenario)));
-            text.push_str(&format!(
-                "  untrusted content can reach at most {}\n",
-                reach(scenario)
-            ));
             let script = self.script.as_deref().unwrap_or("none");
-            text.push_str(&format!("  script   {script}\n"));
+            let (kind, reach) = (kind(scenario), reach(scenario));
+            lines.push(format!("  {kind}"));
+            lines.push(format!("  untrusted content can reach at most: {reach}"));
+            lines.push(format!("  script: {script}"));
         }
-        text
+        lines.join("\n")
     }
 
     fn json(&self) -> Value {

@@ -21,8 +21,8 @@ pub(crate) enum Code {
 /// What a code means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Explanation {
-    /// The code.
-    pub(crate) code: Code,
+    /// The kind of problem.
+    pub(crate) kind: Code,
     /// The code as it is printed.
     pub(crate) id: &'static str,
     /// The problem in a few words.
@@ -34,7 +34,7 @@ pub(crate) struct Explanation {
 /// Every code, in the order of its number.
 pub(crate) const TABLE: [Explanation; 6] = [
     Explanation {
-        code: Code::Unreadable,
+        kind: Code::Unreadable,
         id: "F001",
         title: "the file cannot be read",
         explanation: "There is no such file, it is a folder or a device, or reading it is not \
@@ -42,7 +42,7 @@ pub(crate) const TABLE: [Explanation; 6] = [
                       `check` and `parse` also take `-` for standard input.",
     },
     Explanation {
-        code: Code::TooLarge,
+        kind: Code::TooLarge,
         id: "F002",
         title: "the file is too large",
         explanation: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
@@ -50,28 +50,28 @@ pub(crate) const TABLE: [Explanation; 6] = [
                       results.",
     },
     Explanation {
-        code: Code::NotText,
+        kind: Code::NotText,
         id: "F003",
         title: "the file is not UTF-8 text",
         explanation: "Every file that is read here is text in UTF-8. The place is that of the \
                       first byte that is not.",
     },
     Explanation {
-        code: Code::WrongFile,
+        kind: Code::WrongFile,
         id: "F004",
         title: "the file is not what the command needs",
         explanation: "The text is not a trace, rows or a manifest as this program writes them, or \
                       it was cut or changed since.",
     },
     Explanation {
-        code: Code::ScriptSyntax,
+        kind: Code::ScriptSyntax,
         id: "S001",
         title: "the script is not well formed",
         explanation: "A script is RON: `Script(agents: {\"name\": [(say: ...), ...]})`. It lies \
                       beside its world and ends in `.script.ron`.",
     },
     Explanation {
-        code: Code::ScriptNames,
+        kind: Code::ScriptNames,
         id: "S002",
         title: "the script names what its world does not have",
         explanation: "An agent that the world does not have never speaks: an error. A tool, agent \
@@ -83,7 +83,7 @@ pub(crate) const TABLE: [Explanation; 6] = [
 impl Code {
     /// The code as it is printed.
     pub(crate) fn id(self) -> &'static str {
-        let entry = TABLE.iter().find(|entry| entry.code == self);
+        let entry = TABLE.iter().find(|entry| entry.kind == self);
         entry.expect("every code is in the table").id
     }
 }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_code_is_in_the_table_once() {
-        let mut ids: Vec<&str> = TABLE.iter().map(|entry| entry.code.id()).collect();
+        let mut ids: Vec<&str> = TABLE.iter().map(|entry| entry.kind.id()).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), TABLE.len());

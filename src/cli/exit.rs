@@ -59,11 +59,8 @@ impl From<Exit> for ExitCode {
 
 /// The table as text, for `--help`.
 pub(crate) fn help() -> String {
-    let mut text = "Exit codes:".to_owned();
-    for (exit, meaning) in TABLE {
-        text.push_str(&format!("\n  {}  {meaning}", exit.code()));
-    }
-    text
+    let codes = TABLE.map(|(exit, meaning)| format!("\n  {}  {meaning}", exit.code()));
+    format!("Exit codes:{}", codes.concat())
 }
 
 #[cfg(test)]

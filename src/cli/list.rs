@@ -116,14 +116,12 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
             "summary": info.summary,
             "parameters": parameters,
         });
-        let mut summary = info.summary.trim_end_matches('.').to_owned();
-        for parameter in &info.parameters {
-            summary.push_str(&format!("\n  {}", parameter_text(parameter)));
-        }
-        let mut lines = summary.lines();
-        let first = lines.next().unwrap_or_default().to_owned();
-        items.push((vec![info.name.to_owned(), first], json));
-        items.extend(lines.map(|line| (vec![String::new(), line.to_owned()], Value::Null)));
+        let summary = info.summary.trim_end_matches('.').to_owned();
+        items.push((vec![info.name.to_owned(), summary], json));
+        items.extend(info.parameters.iter().map(|parameter| {
+            let cells = vec![String::new(), format!("  {}", parameter_text(parameter))];
+            (cells, Value::Null)
+        }));
     }
     List {
         header: vec!["name", "what it is"],

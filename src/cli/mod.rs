@@ -10,13 +10,17 @@ mod explain;
 mod failure;
 mod files;
 mod list;
+mod narrate;
 mod nearest;
 mod options;
+mod pair;
+mod parse;
 mod problem;
 mod rows;
 mod run;
 mod scenes;
 mod shipped;
+mod step;
 mod study;
 mod table;
 mod terminal;
@@ -49,12 +53,18 @@ struct CommandLine {
 enum Command {
     /// Run one rollout and print its row as JSON
     Run(run::Args),
+    /// Step through one rollout, event by event, forwards and backwards
+    Step(step::Args),
     /// Run a study: many rollouts, their rows and what differs
     Study(study::Args),
+    /// Run one rollout under several policies from the identical state, and compare
+    Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
     Trace(trace::Args),
     /// Check world files and their scripts
     Check(check::Args),
+    /// Show how completions are read
+    Parse(parse::Args),
     /// List plugins, worlds, columns, rules or codes
     List(list::Args),
     /// Explain a code, a rule, a column or an exit code
@@ -112,9 +122,12 @@ impl Command {
     fn run(&self, terminal: &Terminal) -> Result<Exit, Failure> {
         match self {
             Self::Run(args) => run::run(args, terminal),
+            Self::Step(args) => step::run(args, terminal),
             Self::Study(args) => study::run(args, terminal),
+            Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),
+            Self::Parse(args) => parse::run(args, terminal),
             Self::List(args) => list::run(args, terminal),
             Self::Explain(args) => explain::run(args, terminal),
         }

@@ -108,16 +108,16 @@ impl SettingArgs {
             add("--study-seed", self.study_seed.to_string());
         }
         if self.instrumentation != InstrumentationName::default() {
-            add("--instrumentation", value_name(self.instrumentation));
+            add("--instrumentation", value_name(&self.instrumentation));
         }
         if self.user != UserName::default() {
-            add("--user", value_name(self.user));
+            add("--user", value_name(&self.user));
         }
         words
     }
 }
 
-fn value_name(value: impl ValueEnum) -> String {
+fn value_name(value: &impl ValueEnum) -> String {
     let value = value.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -118,7 +118,7 @@ impl Problem {
         let place = self.place.as_deref();
         Flat {
             severity: self.severity,
-            code: self.code.map(|code| code.id()),
+            code: self.code.map(Code::id),
             file: self.file.as_deref(),
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
@@ -200,7 +200,7 @@ impl Complaint {
     pub(crate) fn render(&self, format: ErrorFormat, color: bool) -> String {
         match format {
             ErrorFormat::Human => self.drawn(color),
-            ErrorFormat::Plain => self.lines(|flat| flat.line()),
+            ErrorFormat::Plain => self.lines(|flat| Flat::line(flat)),
             ErrorFormat::Json => self.lines(|flat| flat.json().to_string()),
         }
     }
@@ -237,7 +237,7 @@ impl Complaint {
         };
         let mut out = String::new();
         if handler.render_report(&mut out, diagnostic).is_err() {
-            return self.lines(|flat| flat.line());
+            return self.lines(|flat| Flat::line(flat));
         }
         out.trim_matches('\n').to_owned()
     }
@@ -270,25 +270,16 @@ impl Complaint {
 
 impl Flat<'_> {
     fn line(&self) -> String {
-        let mut line = String::new();
-        if let Some(file) = self.file {
-            line.push_str(file);
-            if let (Some(number), Some(column)) = (self.line, self.column) {
-                line.push_str(&format!(":{number}:{column}"));
-            }
-            line.push_str(": ");
-        }
-        line.push_str(severity_name(self.severity));
-        if let Some(code) = self.code {
-            line.push_str(&format!("[{code}]"));
-        }
-        line.push_str(": ");
-        line.push_str(self.message);
-        if let Some(help) = self.help {
-            line.push_str("; ");
-            line.push_str(help);
-        }
-        line
+        let place = match (self.file, self.line, self.column) {
+            (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
+            (Some(file), _, _) => format!("{file}: "),
+            (None, _, _) => String::new(),
+        };
+        let code = self.code.map(|code| format!("[{code}]"));
+        let help = self.help.map(|help| format!("; {help}"));
+        let (code, help) = (code.unwrap_or_default(), help.unwrap_or_default());
+        let severity = severity_name(self.severity);
+        format!("{place}{severity}{code}: {}{help}", self.message)
     }
 
     fn json(&self) -> Value {

@@ -1,0 +1,296 @@
+//! A rollout that is stepped through, forwards and backwards.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use containment_bench::Choice;
+use engine::agenda::AgendaEvent;
+use engine::export::jsonl;
+use engine::{Rollout, Snapshot, Step};
+use plugins::ids::{AgentId, CallId};
+
+use super::command::{self, Command};
+use super::{labels, why};
+use crate::cli::failure::Failure;
+use crate::cli::files;
+use crate::cli::narrate::Narrator;
+use crate::cli::options::Case;
+use crate::cli::terminal::Terminal;
+
+/// How many events back a snapshot is kept. Further back the rollout is run again from its start.
+const KEPT: usize = 256;
+
+/// Whether to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// With the next command.
+    Continue,
+    /// Not.
+    Quit,
+}
+
+/// A rollout under one policy, and how it came to where it is.
+pub(super) struct Session<'t> {
+    rollout: Rollout,
+    terminal: &'t Terminal,
+    narrator: Narrator,
+    start: Snapshot,
+    /// The states before the last events, the latest last.
+    earlier: VecDeque<Snapshot>,
+    agent_width: usize,
+}
+
+impl<'t> Session<'t> {
+    /// A session at the start of a rollout.
+    pub(super) fn new(
+        case: &Case,
+        policy: &Choice,
+        terminal: &'t Terminal,
+    ) -> Result<Self, Failure> {
+        let (mut rollout, _) = case.start(policy)?;
+        let start = rollout.snapshot();
+        let agents = rollout.scenario().briefing.agents.iter();
+        let longest = agents.map(|agent| agent.name.chars().count()).max();
+        Ok(Self {
+            narrator: Narrator::of(rollout.scenario()),
+            rollout,
+            terminal,
+            start,
+            earlier: VecDeque::new(),
+            agent_width: longest.unwrap_or_default().max("agent".len()),
+        })
+    }
+
+    /// Prints the names of the columns.
+    pub(super) fn header(&self) -> Result<(), Failure> {
+        self.print_line("tick", "phase", "agent", "what", "details")
+    }
+
+    /// Does one command.
+    pub(super) fn obey(&mut self, command: &Command) -> Result<Flow, Failure> {
+        match command {
+            Command::Next(count) => self.next(*count)?,
+            Command::Tick(tick) => self.tick(*tick)?,
+            Command::Run => while self.advance()? {},
+            Command::Labels => self.terminal.print(&labels::labels(&self.rollout))?,
+            Command::Why(call) => self.why(*call)?,
+            Command::Snapshot(path) => self.snapshot(path.as_deref())?,
+            Command::Back(count) => self.back(*count)?,
+            Command::Help => self.terminal.print(command::HELP)?,
+            Command::Quit => return Ok(Flow::Quit),
+        }
+        Ok(Flow::Continue)
+    }
+
+    fn next(&mut self, count: u64) -> Result<(), Failure> {
+        for _ in 0..count {
+            if !self.advance()? {
+                return self.tell_end();
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the events of the next tick, or all up to and including `tick`.
+    fn tick(&mut self, tick: Option<u64>) -> Result<(), Failure> {
+        if self.rollout.outcome().is_some() {
+            return self.tell_end();
+        }
+        let last = tick.unwrap_or_else(|| self.next_tick());
+        let mut is_first = true;
+        while self.rollout.outcome().is_none() && self.next_tick() <= last {
+            self.advance()?;
+            is_first = false;
+        }
+        if is_first {
+            let next = self.next_tick();
+            let text = format!("the next event is at tick {next}; `b` goes back");
+            self.terminal.print(&text)?;
+        }
+        Ok(())
+    }
+
+    /// When the next event is; an empty agenda closes the episode now.
+    fn next_tick(&self) -> u64 {
+        let next = self.rollout.next_event();
+        next.map_or(self.rollout.tick(), |next| next.tick)
+    }
+
+    fn tell_end(&self) -> Result<(), Failure> {
+        self.terminal.print("the rollout has ended; `b` goes back")
+    }
+
+    /// Runs one event and prints it; false if there is none.
+    fn advance(&mut self) -> Result<bool, Failure> {
+        let before = self.rollout.snapshot();
+        let Some(step) = self.rollout.step() else {
+            return Ok(false);
+        };
+        self.keep(before);
+        let details = self.tell_since(step.events_before).join("; ");
+        let agent = self.agent(&step).unwrap_or_else(|| "-".to_owned());
+        let (what, plain) = words_for(&step.event);
+        let details = if details.is_empty() {
+            plain.to_owned()
+        } else {
+            details
+        };
+        self.print_line(
+            &step.tick.to_string(),
+            step.phase.name(),
+            &agent,
+            what,
+            &details,
+        )?;
+        Ok(true)
+    }
+
+    fn keep(&mut self, snapshot: Snapshot) {
+        if self.earlier.len() == KEPT {
+            self.earlier.pop_front();
+        }
+        self.earlier.push_back(snapshot);
+    }
+
+    /// What happened from this position of the trace on, in words.
+    fn tell_since(&mut self, position: usize) -> Vec<String> {
+        let Self {
+            rollout, narrator, ..
+        } = self;
+        let (scenario, trace, labels) = (rollout.scenario(), rollout.trace(), rollout.labels());
+        (position..trace.events.len())
+            .map(|index| narrator.tell(&jsonl::event(scenario, trace, labels, index, true)))
+            .collect()
+    }
+
+    fn print_line(
+        &self,
+        tick: &str,
+        phase: &str,
+        agent: &str,
+        what: &str,
+        details: &str,
+    ) -> Result<(), Failure> {
+        let width = self.agent_width;
+        let line = format!("{tick:>5}  {phase:<9}  {agent:<width$}  {what:<11}  {details}");
+        self.terminal.print(line.trim_end())
+    }
+
+    /// Whose event it was.
+    fn agent(&self, step: &Step) -> Option<String> {
+        let trace = self.rollout.trace();
+        let of_call = |call: &CallId| trace.calls.get(call.index()).map(|call| call.agent);
+        let of_trace = || {
+            let events = trace.events.get(step.events_before..).unwrap_or_default();
+            events.iter().find_map(|event| event.agent)
+        };
+        let agent: Option<AgentId> = match &step.event {
+            AgendaEvent::Decide(agent) | AgendaEvent::Parse(agent) | AgendaEvent::Reject(agent) => {
+                Some(*agent)
+            }
+            AgendaEvent::Result(call)
+            | AgendaEvent::Acknowledge(call)
+            | AgendaEvent::Denial(call, _)
+            | AgendaEvent::Authorize(call)
+            | AgendaEvent::Commit(call) => of_call(call),
+            AgendaEvent::Persist(persisting) => Some(persisting.agent),
+            AgendaEvent::Begin(_) | AgendaEvent::Deliver(_) | AgendaEvent::Inject(_) => of_trace(),
+            AgendaEvent::Undo(_)
+            | AgendaEvent::Recover(_)
+            | AgendaEvent::Act(..)
+            | AgendaEvent::Close(_) => None,
+        };
+        let agents = &self.rollout.scenario().briefing.agents;
+        agent.map(|agent| agents[agent.index()].name.to_string())
+    }
+
+    fn why(&self, call: Option<u32>) -> Result<(), Failure> {
+        let text = why::why(&self.rollout, call).unwrap_or_else(|| match call {
+            Some(call) => format!("there is no decision on call {call} yet"),
+            None => "there is no decision yet".to_owned(),
+        });
+        self.terminal.print(&text)
+    }
+
+    fn snapshot(&mut self, path: Option<&str>) -> Result<(), Failure> {
+        let snapshot = self.rollout.snapshot();
+        let bytes = snapshot.to_bytes();
+        if let Some(path) = path {
+            files::write(Path::new(path), &bytes)?;
+        }
+        let to = path
+            .map(|path| format!(", written to {path}"))
+            .unwrap_or_default();
+        self.terminal.print(&format!(
+            "snapshot at tick {} after {} events: {} bytes, hash without the policy {:032x}{to}",
+            snapshot.tick(),
+            snapshot.executed_events(),
+            bytes.len(),
+            snapshot.policy_free_hash(),
+        ))
+    }
+
+    fn back(&mut self, count: u64) -> Result<(), Failure> {
+        let executed = self.rollout.executed_events();
+        if executed == 0 {
+            return self.terminal.print("this is the start of the rollout");
+        }
+        let target = executed.saturating_sub(count);
+        self.go_to(target);
+        let next = if self.rollout.executed_events() == 0 {
+            "the start of the rollout".to_owned()
+        } else {
+            format!("{} events", self.rollout.executed_events())
+        };
+        let tick = self.rollout.tick();
+        self.terminal
+            .print(&format!("back at tick {tick}, after {next}"))
+    }
+
+    /// Goes back to where `target` events had been executed.
+    fn go_to(&mut self, target: u64) {
+        while self
+            .earlier
+            .back()
+            .is_some_and(|state| state.executed_events() > target)
+        {
+            self.earlier.pop_back();
+        }
+        let state = self
+            .earlier
+            .pop_back()
+            .unwrap_or_else(|| self.start.clone());
+        self.rollout
+            .restore(&state)
+            .expect("a snapshot of this rollout fits it");
+        while self.rollout.executed_events() < target {
+            let before = self.rollout.snapshot();
+            self.rollout.step();
+            self.keep(before);
+        }
+        self.narrator = Narrator::of(self.rollout.scenario());
+        drop(self.tell_since(0));
+    }
+}
+
+/// The name of an agenda event, and what to say of it if nothing that it did is in the trace.
+const fn words_for(event: &AgendaEvent) -> (&'static str, &'static str) {
+    match event {
+        AgendaEvent::Begin(_) => ("begin", "the episode is not begun"),
+        AgendaEvent::Deliver(_) => ("deliver", "the receiver is done and hears nothing"),
+        AgendaEvent::Inject(_) => ("inject", "the receiver is done and hears nothing"),
+        AgendaEvent::Result(_) => ("result", "the result arrives"),
+        AgendaEvent::Acknowledge(_) => ("acknowledge", "the agent learns of it"),
+        AgendaEvent::Denial(..) => ("denial", "the agent learns that its call was denied"),
+        AgendaEvent::Reject(_) => ("reject", "the agent learns that this was no valid action"),
+        AgendaEvent::Decide(_) => ("decide", "the model is asked"),
+        AgendaEvent::Parse(_) => ("parse", "the completion arrives"),
+        AgendaEvent::Authorize(_) => ("authorize", "a read, let through without a ruling"),
+        AgendaEvent::Commit(_) => ("commit", "the read is on its way"),
+        AgendaEvent::Undo(_) => ("undo", "there is nothing to undo"),
+        AgendaEvent::Persist(_) => ("persist", "nothing is stored"),
+        AgendaEvent::Recover(_) => ("recover", "there is nothing to recover"),
+        AgendaEvent::Act(..) => ("act", "there is nothing to recover"),
+        AgendaEvent::Close(_) => ("close", "the episode is over"),
+    }
+}
