@@ -317,10 +317,6 @@ fn write<T: Component<Mutability = Mutable> + Clone>(world: &mut World, pool: &P
 
 /// To which rollout a snapshot belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_field_names,
-    reason = "four hashes, each of something else"
-)]
 pub(crate) struct Belonging {
     pub(crate) scenario_hash: u128,
     /// Hash of seeds, identity, strata, instrumentation and user.
