@@ -25,7 +25,10 @@ pub struct Choice {
 
 impl From<&str> for Choice {
     fn from(name: &str) -> Self {
-        Self { name: name.to_owned(), parameters: BTreeMap::new() }
+        Self {
+            name: name.to_owned(),
+            parameters: BTreeMap::new(),
+        }
     }
 }
 
@@ -52,13 +55,30 @@ impl Bench {
     ///
     /// # Errors
     /// When a name is unknown, a parameter is wrong or the script has mistakes.
-    pub fn plugins(&self, scene: &Scene, policy: &Choice, model: &Choice) -> Result<Plugins, CreateError> {
-        let (parameters, policy_hash) = self.registry.policies.resolve(&policy.name, &policy.parameters)?;
+    pub fn plugins(
+        &self,
+        scene: &Scene,
+        policy: &Choice,
+        model: &Choice,
+    ) -> Result<Plugins, CreateError> {
+        let (parameters, policy_hash) = self
+            .registry
+            .policies
+            .resolve(&policy.name, &policy.parameters)?;
         let policy = (self.registry.policies.find(&policy.name)?.1)(&parameters)?;
-        let (parameters, model_hash) = self.registry.models.resolve(&model.name, &model.parameters)?;
+        let (parameters, model_hash) = self
+            .registry
+            .models
+            .resolve(&model.name, &model.parameters)?;
         let model_hash = model_hash ^ script_hash(&scene.script);
         let model = (self.registry.models.find(&model.name)?.1)(&parameters, &scene.script)?;
-        Ok(Plugins { policy, policy_hash, model, model_hash, parser: self.parser()? })
+        Ok(Plugins {
+            policy,
+            policy_hash,
+            model,
+            model_hash,
+            parser: self.parser()?,
+        })
     }
 
     /// The action parser.
@@ -77,7 +97,11 @@ impl Bench {
     /// When a plugin cannot be made.
     pub fn rollout(&self, scene: &Scene, policy: &str, seed: u64) -> Result<Rollout, Error> {
         let plugins = self.plugins(scene, &policy.into(), &"scripted".into())?;
-        Ok(Rollout::new(&scene.scenario, plugins, &setting(scene, seed)))
+        Ok(Rollout::new(
+            &scene.scenario,
+            plugins,
+            &setting(scene, seed),
+        ))
     }
 }
 
@@ -104,13 +128,24 @@ fn script_hash(script: &str) -> u128 {
 fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     policies::register(registry)?;
     models::register(registry)?;
-    let info = |name, summary| PluginInfo { name, summary, version: 1, parameters: Vec::new() };
+    let info = |name, summary| PluginInfo {
+        name,
+        summary,
+        version: 1,
+        parameters: Vec::new(),
+    };
     registry.attackers.add(
-        info("fixed", "Every untrusted slot keeps what the world file says"),
+        info(
+            "fixed",
+            "Every untrusted slot keeps what the world file says",
+        ),
         Arc::new(|_| Ok(Box::new(Fixed))),
     )?;
     registry.auditors.add(
-        info("closure", "Checks that the labelled nodes are the reach of the untrusted sources"),
+        info(
+            "closure",
+            "Checks that the labelled nodes are the reach of the untrusted sources",
+        ),
         Arc::new(|_| Ok(Box::new(ClosureAuditor))),
     )
 }

@@ -23,6 +23,9 @@ impl Scene {
     /// When the world has mistakes.
     pub fn parse(world: &str, script: &str, identity: &str) -> Result<Self, Error> {
         let scenario = worlds::load(world, &format!("{identity}.ron"), identity)?;
-        Ok(Self { scenario: Arc::new(scenario), script: script.into() })
+        Ok(Self {
+            scenario: Arc::new(scenario),
+            script: script.into(),
+        })
     }
 }
