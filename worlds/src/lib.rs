@@ -1,6 +1,6 @@
 //! World files and their loader: text in, checked scenario out.
 //!
-//! [`file`] is the grammar, [`spec`] what the engine trusts, [`diagnostic`] what can be wrong.
+//! [`mod@file`] is the grammar, [`spec`] what the engine trusts, [`diagnostic`] what can be wrong.
 //! Nothing here reads a disk: the caller gives the text.
 //!
 //! ```

@@ -53,10 +53,13 @@ pub fn check(text: &str, origin: &str, identity: &str) -> Checked {
         };
     }
     let mut problems = Problems::default();
+    meaning::text::visible(text, &mut problems);
     let scenario = match outline(text) {
         Ok(outline) => checked(&outline, identity, &mut problems),
         Err(problem) => {
-            problems.push(problem);
+            if !problems.has_error_at(problem.span.start) {
+                problems.push(problem);
+            }
             None
         }
     };

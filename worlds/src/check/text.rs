@@ -16,7 +16,6 @@ mod marker;
 
 /// Checks every text, key and number of the file.
 pub(crate) fn check(outline: &Outline<'_>, problems: &mut Problems) {
-    visible(outline.text(), problems);
     for at in outline.all() {
         refuse_repetitions(at, problems);
         if at.label_span() != at.span() && outline.text()[at.label_span()].starts_with('"') {
@@ -30,8 +29,8 @@ pub(crate) fn check(outline: &Outline<'_>, problems: &mut Problems) {
     }
 }
 
-/// Complains about characters that nobody can see, also in comments.
-fn visible(text: &str, problems: &mut Problems) {
+/// Complains about characters that nobody can see, also in comments. Needs no outline.
+pub(crate) fn visible(text: &str, problems: &mut Problems) {
     for (at, letter) in text.char_indices() {
         if marker::is_invisible(letter) {
             problems.push(invisible(letter, at..at + letter.len_utf8()));

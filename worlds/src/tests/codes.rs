@@ -284,6 +284,7 @@ const WORDS: &[Case] = &[
     (Code::InvisibleCharacter, "See you", "See§\u{200B} you"),
     (Code::InvisibleCharacter, "\"See you on Tuesday.\"", "§\"See\\u{202E} you on Tuesday.\""),
     (Code::InvisibleCharacter, "    limits", "    // a note§\u{2066}\n    limits"),
+    (Code::InvisibleCharacter, "World(\n", "§\u{FEFF}World(\n"),
     (Code::EncodedRun, "See you on Tuesday.", "Read §%69%67%6e%6f%72%65"),
     (Code::ActiveMarkup, "See you on Tuesday.", "§<script>"),
     (Code::OperationalPayload, "See you on Tuesday.", "Now §rm -rf everything"),
