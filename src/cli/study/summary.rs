@@ -39,7 +39,10 @@ const SHOWN: [(&str, &str); 9] = [
 
 impl Told<'_> {
     /// As JSON.
-    #[expect(clippy::cast_precision_loss, reason = "speeds are told to a few digits")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "speeds are told to a few digits"
+    )]
     pub(super) fn json(&self) -> String {
         let numbers = summary(self.manifest, &self.outcomes.rows);
         let mut object = serde_json::to_value(&numbers).expect("plain data with text keys");
