@@ -466,3 +466,42 @@ impl<'a> Prefix<'a> {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn happened(tick: u64) -> Event {
+        Event {
+            tick,
+            episode: 0,
+            agent: None,
+            what: Happening::EpisodeBegan,
+            nodes_after: 0,
+            edges_after: 0,
+        }
+    }
+
+    /// A mirror outside the process copies only what is new, and a cursor from further on (after a
+    /// step back) gives nothing rather than panics.
+    #[test]
+    fn since_a_cursor_there_is_only_what_came_later() {
+        let mut trace = Trace::default();
+        let start = trace.prefix().cursor();
+        trace.events.push(happened(1));
+        let middle = trace.prefix().cursor();
+        trace.events.push(happened(2));
+        assert_eq!(trace.prefix().since(start).events, trace.events);
+        assert_eq!(trace.prefix().since(middle).events, [happened(2)]);
+        assert!(
+            trace
+                .prefix()
+                .since(trace.prefix().cursor())
+                .events
+                .is_empty()
+        );
+        let end = trace.prefix().cursor();
+        trace.clear();
+        assert!(trace.prefix().since(end).events.is_empty());
+    }
+}

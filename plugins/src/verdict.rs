@@ -244,3 +244,59 @@ pub fn relabelled(label: &Label, change: &Relabel, untrusted: &SourceSet) -> Opt
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(members: &[u32]) -> IndexSet {
+        members.iter().copied().collect()
+    }
+
+    /// From sources 1 and 2, chosen under the influence of source 3, for readers 5 and 6.
+    fn label() -> Label {
+        Label {
+            sources: set(&[1, 2]),
+            readers: Readers::Only(set(&[5, 6])),
+            control: set(&[3]),
+            ..Label::bottom()
+        }
+    }
+
+    #[test]
+    fn readers_can_always_be_narrowed() {
+        let narrow = Relabel::NarrowReaders(set(&[6, 7]));
+        let narrowed = relabelled(&label(), &narrow, &set(&[1, 2, 3])).unwrap();
+        assert_eq!(narrowed.readers, Readers::Only(set(&[6])));
+        assert!(label().flows_to(&narrowed));
+    }
+
+    #[test]
+    fn a_downgrade_is_refused_where_a_source_influenced_the_choice() {
+        let untrusted = set(&[1, 3]);
+        let endorse = |cleared: &[u32]| {
+            relabelled(&label(), &Relabel::Endorse(set(cleared)), &untrusted)
+                .map(|label| label.sources)
+        };
+        assert_eq!(endorse(&[1]), Some(set(&[2])));
+        assert_eq!(endorse(&[1, 3]), None);
+        let declassify = Relabel::Declassify(set(&[9]));
+        let readers = relabelled(&label(), &declassify, &set(&[1])).map(|label| label.readers);
+        assert_eq!(readers, Some(Readers::Only(set(&[5, 6, 9]))));
+        assert_eq!(relabelled(&label(), &declassify, &untrusted), None);
+    }
+
+    /// Provenance is a fact: whatever a policy does, no source comes to a label.
+    #[test]
+    fn no_relabelling_adds_a_source() {
+        for change in [
+            Relabel::NarrowReaders(set(&[4])),
+            Relabel::Endorse(set(&[2, 4])),
+            Relabel::Declassify(set(&[4])),
+        ] {
+            let changed = relabelled(&label(), &change, &set(&[])).unwrap();
+            assert!(changed.sources.is_subset(&label().sources), "{change:?}");
+            assert_eq!(changed.control, label().control, "{change:?}");
+        }
+    }
+}

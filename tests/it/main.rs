@@ -8,6 +8,7 @@ mod differential;
 mod ecs;
 mod golden;
 mod metamorphic;
+mod shipped;
 mod snapshots;
 mod support;
 mod tidy;

@@ -5,5 +5,6 @@
 mod crates;
 mod map;
 mod source;
+mod test_table;
 mod tree;
 mod world_text;
