@@ -28,7 +28,7 @@ pub(crate) struct Explanation {
     /// The problem in a few words.
     pub(crate) title: &'static str,
     /// Why it is one, and what to do.
-    pub(crate) explanation: &'static str,
+    pub(crate) text: &'static str,
 }
 
 /// Every code, in the order of its number.
@@ -37,7 +37,7 @@ pub(crate) const TABLE: [Explanation; 6] = [
         kind: Code::Unreadable,
         id: "F001",
         title: "the file cannot be read",
-        explanation: "There is no such file, it is a folder or a device, or reading it is not \
+        text: "There is no such file, it is a folder or a device, or reading it is not \
                       permitted. Only regular files are read, so that a command cannot hang; \
                       `check` and `parse` also take `-` for standard input.",
     },
@@ -45,7 +45,7 @@ pub(crate) const TABLE: [Explanation; 6] = [
         kind: Code::TooLarge,
         id: "F002",
         title: "the file is too large",
-        explanation: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
+        text: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
                       for worlds, scripts, studies and completions, 256 MiB for traces and \
                       results.",
     },
@@ -53,28 +53,28 @@ pub(crate) const TABLE: [Explanation; 6] = [
         kind: Code::NotText,
         id: "F003",
         title: "the file is not UTF-8 text",
-        explanation: "Every file that is read here is text in UTF-8. The place is that of the \
+        text: "Every file that is read here is text in UTF-8. The place is that of the \
                       first byte that is not.",
     },
     Explanation {
         kind: Code::WrongFile,
         id: "F004",
         title: "the file is not what the command needs",
-        explanation: "The text is not a trace, rows or a manifest as this program writes them, or \
+        text: "The text is not a trace, rows or a manifest as this program writes them, or \
                       it was cut or changed since.",
     },
     Explanation {
         kind: Code::ScriptSyntax,
         id: "S001",
         title: "the script is not well formed",
-        explanation: "A script is RON: `Script(agents: {\"name\": [(say: ...), ...]})`. It lies \
+        text: "A script is RON: `Script(agents: {\"name\": [(say: ...), ...]})`. It lies \
                       beside its world and ends in `.script.ron`.",
     },
     Explanation {
         kind: Code::ScriptNames,
         id: "S002",
         title: "the script names what its world does not have",
-        explanation: "An agent that the world does not have never speaks: an error. A tool, agent \
+        text: "An agent that the world does not have never speaks: an error. A tool, agent \
                       or source that it does not have may be named on purpose, to see what \
                       happens: a warning.",
     },

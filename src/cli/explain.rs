@@ -71,7 +71,7 @@ fn own_code(code: &str) -> Option<String> {
     let entry = codes::TABLE
         .iter()
         .find(|entry| entry.id.eq_ignore_ascii_case(code))?;
-    let text = wrapped(entry.explanation, WIDTH, 0);
+    let text = wrapped(entry.text, WIDTH, 0);
     Some(format!("{}: {}\n\n{text}\n", entry.id, entry.title))
 }
 

@@ -34,14 +34,21 @@ pub(crate) fn text_or_stdin(path: &Path, limit: u64) -> Result<String, Problem> 
     )
 }
 
-/// A file's bytes.
-pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
+/// Whether there is a regular file of at most `limit` bytes.
+pub(crate) fn check(path: &Path, limit: u64) -> Result<(), Problem> {
     let name = shown(path);
     let metadata = std::fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
     check_kind(&metadata, &name)?;
     if metadata.len() > limit {
         return Err(too_large(&name, metadata.len(), limit));
     }
+    Ok(())
+}
+
+/// A file's bytes.
+fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
+    check(path, limit)?;
+    let name = shown(path);
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
     limited(file, limit, &name)
 }

@@ -5,10 +5,13 @@
 
 mod check;
 mod codes;
+mod diff;
+mod differences;
 mod exit;
 mod explain;
 mod failure;
 mod files;
+mod library;
 mod list;
 mod narrate;
 mod nearest;
@@ -16,6 +19,8 @@ mod options;
 mod pair;
 mod parse;
 mod problem;
+mod records;
+mod replay;
 mod rows;
 mod run;
 mod scenes;
@@ -63,6 +68,10 @@ enum Command {
     Trace(trace::Args),
     /// Check world files and their scripts
     Check(check::Args),
+    /// Run what was written down again, and compare
+    Replay(replay::Args),
+    /// Show where two traces, or two results, differ
+    Diff(diff::Args),
     /// Show how completions are read
     Parse(parse::Args),
     /// List plugins, worlds, columns, rules or codes
@@ -127,6 +136,8 @@ impl Command {
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),
+            Self::Replay(args) => replay::run(args, terminal),
+            Self::Diff(args) => diff::run(args, terminal),
             Self::Parse(args) => parse::run(args, terminal),
             Self::List(args) => list::run(args, terminal),
             Self::Explain(args) => explain::run(args, terminal),

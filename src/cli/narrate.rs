@@ -60,7 +60,7 @@ impl Narrator {
             "ruled" => self.ruled(event),
             "asked" => format!("the user is asked: {}", text(event, "answer")),
             "hold_released" => format!("the hold on {} is released", self.call(event)),
-            "rewritten" => format!("{} becomes {}", self.call(event), self.arguments(event)),
+            "rewritten" => format!("{} becomes {}", self.call(event), arguments(event)),
             "denied" => format!("{} is denied: {}", self.call(event), text(event, "reason")),
             "committed" => {
                 let carried = self.carried(event, "side_effect");
@@ -156,7 +156,7 @@ impl Narrator {
     }
 
     fn proposed(&self, event: &Value) -> String {
-        let call = format!("{}({})", text(event, "tool"), self.arguments(event));
+        let call = format!("{}({})", text(event, "tool"), arguments(event));
         let arguments = event["arguments"].as_array();
         let arguments = arguments.into_iter().flatten();
         let tainted =
@@ -194,13 +194,6 @@ impl Narrator {
         } else {
             format!("the result of {call} is discarded")
         }
-    }
-
-    /// The arguments of an event as `name: value` pairs; values only where they are shown.
-    fn arguments(&self, event: &Value) -> String {
-        let arguments = event["arguments"].as_array();
-        let pairs: Vec<String> = arguments.into_iter().flatten().map(argument).collect();
-        pairs.join(", ")
     }
 
     /// Which sources the nodes of this kind carry, by the recorded label.
@@ -284,6 +277,13 @@ fn completed(event: &Value) -> String {
     } else {
         format!("{said} (repaired: {repairs})")
     }
+}
+
+/// The arguments of an event as `name: value` pairs; values only where they are shown.
+fn arguments(event: &Value) -> String {
+    let arguments = event["arguments"].as_array();
+    let pairs: Vec<String> = arguments.into_iter().flatten().map(argument).collect();
+    pairs.join(", ")
 }
 
 /// An argument as `name: value`, or its name alone if the value is not shown.

@@ -10,22 +10,14 @@ use plugins::parameters::ParameterError;
 use plugins::registry::CreateError;
 use plugins::setting::{Instrumentation, User};
 
+use study::rollout_id::user_name;
+
 use super::codes::Code;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
 use super::scenes;
-
-/// What the recorded labels are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InstrumentationName {
-    /// As in the paper: authority-bearing arguments of high-risk calls label a proposal
-    #[default]
-    Paper,
-    /// Every argument of every call does, and the choice of what to do
-    Full,
-}
 
 /// Who answers confirmations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -40,15 +32,6 @@ pub(crate) enum UserName {
     Oracle,
     /// As the oracle, with 2 % false denials and 5 % false approvals
     Careful,
-}
-
-impl From<InstrumentationName> for Instrumentation {
-    fn from(name: InstrumentationName) -> Self {
-        match name {
-            InstrumentationName::Paper => Self::PAPER,
-            InstrumentationName::Full => Self::FULL,
-        }
-    }
 }
 
 impl From<UserName> for User {
@@ -67,19 +50,20 @@ impl From<UserName> for User {
 pub(crate) struct SettingArgs {
     /// The model backend
     #[arg(long, default_value = "scripted", value_name = "MODEL")]
-    pub(crate) model: String,
+    model: String,
     /// The seed of the rollout
     #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) seed: u64,
+    seed: u64,
     /// The seed of the study
     #[arg(long, default_value_t = 1, value_name = "N")]
-    pub(crate) study_seed: u64,
-    /// What the recorded labels are
-    #[arg(long, value_enum, default_value = "paper")]
-    pub(crate) instrumentation: InstrumentationName,
+    study_seed: u64,
+    /// What the recorded labels are: `paper`, `full`, or
+    /// `custom(authority_only=BOOL,choice=BOOL,low_risk=BOOL)`
+    #[arg(long, default_value = "paper", value_name = "WHAT", value_parser = instrumentation)]
+    instrumentation: Instrumentation,
     /// Who answers confirmations
     #[arg(long, value_enum, default_value = "absent")]
-    pub(crate) user: UserName,
+    user: UserName,
 }
 
 impl SettingArgs {
@@ -91,35 +75,34 @@ impl SettingArgs {
                 rollout_seed: self.seed,
                 strata: Vec::new(),
             },
-            instrumentation: self.instrumentation.into(),
+            instrumentation: self.instrumentation,
             user: self.user.into(),
         }
     }
-
-    /// The options that are not the defaults, as on a command line.
-    fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
-        if self.model != "scripted" {
-            add("--model", self.model.clone());
-        }
-        add("--seed", self.seed.to_string());
-        if self.study_seed != 1 {
-            add("--study-seed", self.study_seed.to_string());
-        }
-        if self.instrumentation != InstrumentationName::default() {
-            add("--instrumentation", value_name(&self.instrumentation));
-        }
-        if self.user != UserName::default() {
-            add("--user", value_name(&self.user));
-        }
-        words
-    }
 }
 
-fn value_name(value: &impl ValueEnum) -> String {
-    let value = value.to_possible_value();
-    value.map_or_else(String::new, |value| value.get_name().to_owned())
+/// Reads the name of an instrumentation, as rows and traces write it.
+pub(crate) fn instrumentation(name: &str) -> Result<Instrumentation, String> {
+    let choices = [true, false];
+    let switches = choices.into_iter().flat_map(|authority_only| {
+        let rest = choices
+            .into_iter()
+            .flat_map(move |choice| choices.map(|low| (choice, low)));
+        rest.map(move |(choice, low_risk)| Instrumentation {
+            authority_only,
+            choice,
+            low_risk,
+        })
+    });
+    let mut all = switches.filter(|instrumentation| instrumentation.name() == name);
+    all.next().ok_or_else(|| {
+        "write `paper`, `full` or `custom(authority_only=true,choice=false,low_risk=true)`".into()
+    })
+}
+
+/// The user called `name` in rows and traces.
+pub(crate) fn user(name: &str) -> Option<User> {
+    UserName::from_str(name, false).ok().map(User::from)
 }
 
 /// A policy with its parameters.
@@ -161,8 +144,8 @@ pub(crate) struct Case {
     pub(crate) model: Choice,
     /// What is fixed for the rollout.
     pub(crate) setting: Setting,
-    world: PathBuf,
-    args: SettingArgs,
+    /// The world as the user named it.
+    pub(crate) world: PathBuf,
 }
 
 /// The content hashes of the plugins of a rollout.
@@ -184,7 +167,6 @@ impl Case {
             scene,
             model: args.model.as_str().into(),
             world: world.to_owned(),
-            args: args.clone(),
         })
     }
 
@@ -212,8 +194,33 @@ impl Case {
         for (key, value) in &policy.parameters {
             words.extend(["--set".to_owned(), format!("{key}={value}")]);
         }
-        words.extend(self.args.words());
+        words.extend(self.setting_words());
         command_line(&words)
+    }
+
+    fn setting_words(&self) -> Vec<String> {
+        let Setting {
+            key,
+            instrumentation,
+            user,
+        } = &self.setting;
+        let words = [
+            flag("--model", &self.model.name, "scripted"),
+            flag("--seed", &key.rollout_seed.to_string(), ""),
+            flag("--study-seed", &key.study_seed.to_string(), "1"),
+            flag("--instrumentation", &instrumentation.name(), "paper"),
+            flag("--user", user_name(*user), "absent"),
+        ];
+        words.concat()
+    }
+}
+
+/// `--flag value`, unless the value is the default.
+fn flag(name: &str, value: &str, default: &str) -> Vec<String> {
+    if value == default {
+        Vec::new()
+    } else {
+        vec![name.to_owned(), value.to_owned()]
     }
 }
 
@@ -269,6 +276,26 @@ mod tests {
         let words = ["run", "my world.ron", "it's", ""].map(str::to_owned);
         let expected = r"containment run 'my world.ron' 'it'\''s' ''";
         assert_eq!(command_line(&words), expected);
+    }
+
+    #[test]
+    fn every_instrumentation_is_read_by_its_name() {
+        assert_eq!(instrumentation("paper"), Ok(Instrumentation::PAPER));
+        assert_eq!(instrumentation("full"), Ok(Instrumentation::FULL));
+        let custom = Instrumentation {
+            low_risk: true,
+            ..Instrumentation::PAPER
+        };
+        assert_eq!(instrumentation(&custom.name()), Ok(custom));
+        assert!(instrumentation("papr").is_err());
+    }
+
+    #[test]
+    fn every_user_is_read_by_its_name() {
+        for name in UserName::value_variants() {
+            let expected = User::from(*name);
+            assert_eq!(user(user_name(expected)), Some(expected));
+        }
     }
 
     #[test]

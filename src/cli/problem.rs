@@ -200,8 +200,8 @@ impl Complaint {
     pub(crate) fn render(&self, format: ErrorFormat, color: bool) -> String {
         match format {
             ErrorFormat::Human => self.drawn(color),
-            ErrorFormat::Plain => self.lines(|flat| Flat::line(flat)),
-            ErrorFormat::Json => self.lines(|flat| flat.json().to_string()),
+            ErrorFormat::Plain => self.plain(),
+            ErrorFormat::Json => self.json_lines(),
         }
     }
 
@@ -237,13 +237,19 @@ impl Complaint {
         };
         let mut out = String::new();
         if handler.render_report(&mut out, diagnostic).is_err() {
-            return self.lines(|flat| Flat::line(flat));
+            return self.plain();
         }
         out.trim_matches('\n').to_owned()
     }
 
-    fn lines(&self, line: impl Fn(&Flat<'_>) -> String) -> String {
-        self.flat().iter().map(line).collect::<Vec<_>>().join("\n")
+    fn plain(&self) -> String {
+        let lines: Vec<String> = self.flat().iter().map(Flat::line).collect();
+        lines.join("\n")
+    }
+
+    fn json_lines(&self) -> String {
+        let lines: Vec<String> = self.json().iter().map(Value::to_string).collect();
+        lines.join("\n")
     }
 
     fn flat(&self) -> Vec<Flat<'_>> {

@@ -1,13 +1,16 @@
 //! `containment trace`: the trace of one rollout, as JSON Lines or as a graph.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use containment_bench::Choice;
 use engine::export::dot;
+use study::results;
 
 use super::exit::Exit;
 use super::failure::Failure;
+use super::library::{Library, case_of_row, chosen};
 use super::options::{Case, SettingArgs, parameter};
+use super::records::{self, Record};
 use super::terminal::Terminal;
 use super::traces;
 
@@ -24,8 +27,12 @@ enum Format {
 /// The options of `trace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A world file, or the name of a shipped world
+    /// A world file, the name of a shipped world, or with --id a folder written by `study`
+    #[arg(value_name = "WORLD_OR_DIR")]
     world: PathBuf,
+    /// A row of the folder, by the beginning of its `rollout_id`
+    #[arg(long, value_name = "ID", conflicts_with_all = ["policy", "set", "seed", "study_seed"])]
+    id: Option<String>,
     /// The policy; `containment list policies` names them
     #[arg(long, value_name = "POLICY", default_value = "none")]
     policy: String,
@@ -44,10 +51,9 @@ pub(crate) struct Args {
 
 /// Runs the rollout and prints its trace.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let case = Case::load(&args.world, &args.setting)?;
-    let policy = Choice {
-        name: args.policy.clone(),
-        parameters: args.set.iter().cloned().collect(),
+    let (case, policy) = match &args.id {
+        Some(id) => of_row(&args.world, id)?,
+        None => described(args)?,
     };
     let (mut rollout, hashes) = case.start(&policy)?;
     rollout.run();
@@ -57,4 +63,31 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     };
     terminal.print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// The rollout that the options describe.
+fn described(args: &Args) -> Result<(Case, Choice), Failure> {
+    if args.world.join(results::MANIFEST).is_file() {
+        let help = "add --id with the beginning of a `rollout_id` of its rows.csv";
+        return Err(Failure::usage(
+            "a result has many traces",
+            Some(help.to_owned()),
+        ));
+    }
+    let policy = Choice {
+        name: args.policy.clone(),
+        parameters: args.set.iter().cloned().collect(),
+    };
+    Ok((Case::load(&args.world, &args.setting)?, policy))
+}
+
+/// The rollout of a row of a result.
+fn of_row(folder: &Path, id: &str) -> Result<(Case, Choice), Failure> {
+    let Record::Results(results) = records::read(folder)? else {
+        let help = "leave --id out, or name a folder written by `study`";
+        return Err(Failure::usage("a trace has no rows", Some(help.to_owned())));
+    };
+    let rows = chosen(&results.rows, Some(id))?;
+    let row = rows.first().expect("exactly one row is chosen by an id");
+    case_of_row(row, &mut Library::of(&results, &[]))
 }

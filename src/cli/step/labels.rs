@@ -19,7 +19,7 @@ pub(super) fn labels(rollout: &Rollout) -> String {
     let records = view.records();
     if !records.is_empty() {
         text.push('\n');
-        text.push_str(&view.record_table(&records).to_string());
+        text.push_str(&record_table(&records).to_string());
     }
     text
 }
@@ -133,20 +133,6 @@ impl View<'_> {
         }
     }
 
-    fn record_table(self, records: &[Record]) -> Table {
-        let mut table = Table::new(["record", "key", "is", "labelled by", "derived from"]);
-        for (index, record) in records.iter().enumerate() {
-            table.row([
-                index.to_string(),
-                record.name.clone(),
-                record.state.to_owned(),
-                list(&record.recorded),
-                list(&record.exact),
-            ]);
-        }
-        table
-    }
-
     /// The untrusted sources of a label.
     fn untrusted(self, label: LabelId) -> Vec<String> {
         let untrusted = &self.scenario.briefing.untrusted;
@@ -173,6 +159,20 @@ impl View<'_> {
             .name
             .to_string()
     }
+}
+
+fn record_table(records: &[Record]) -> Table {
+    let mut table = Table::new(["record", "key", "is", "labelled by", "derived from"]);
+    for (index, record) in records.iter().enumerate() {
+        table.row([
+            index.to_string(),
+            record.name.clone(),
+            record.state.to_owned(),
+            list(&record.recorded),
+            list(&record.exact),
+        ]);
+    }
+    table
 }
 
 fn list(names: &[String]) -> String {

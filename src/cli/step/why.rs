@@ -75,16 +75,16 @@ impl<'a> View<'a> {
             Subject::Call(call) => self.trace.calls.get(call.index()),
             _ => None,
         };
-        let mut text = format!(
-            "event {index}, tick {}: {} {} at the hook `{}`\n",
+        let mut lines = vec![format!(
+            "event {index}, tick {}: {} {} at the hook `{}`",
             event.tick,
             snake_case(&ruling.verdict),
             self.subject(ruling.subject),
             snake_case(&ruling.hook),
-        );
+        )];
         let mut line = |heading: &str, what: &str| {
             let what = wrapped(what, WIDTH - INDENT, INDENT);
-            text.push_str(&format!("  {heading:<10}{what}\n"));
+            lines.push(format!("  {heading:<10}{what}"));
         };
         if let Some(call) = call {
             line("call", &self.call(call));
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         }
         line("basis", basis(ruling.reason.basis));
         line("then", &self.outcome(index, ruling.subject, ruling.verdict));
-        text
+        lines.join("\n")
     }
 
     fn subject(self, subject: Subject) -> String {
@@ -365,7 +365,7 @@ fn value(value: &Value) -> String {
         Value::Text(text) => serde_json::Value::from(&**text).to_string(),
         Value::List(items) => {
             let items = items.iter().map(|item| serde_json::Value::from(&**item));
-            serde_json::Value::from_iter(items).to_string()
+            items.collect::<serde_json::Value>().to_string()
         }
         Value::Integer(_) | Value::Boolean(_) => value.to_string(),
     })

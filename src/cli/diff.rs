@@ -1,0 +1,203 @@
+//! `containment diff`: where two traces, or two results, differ.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use study::row::Row;
+
+use super::differences::{self, CellDifference};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::records::{self, Record, TraceFile};
+use super::table::Table;
+use super::terminal::Terminal;
+
+/// Differing cells that are listed as text.
+const SHOWN_CELLS: usize = 200;
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Words and aligned columns; long lists are cut
+    #[default]
+    Text,
+    /// One JSON document with everything
+    Json,
+}
+
+/// The options of `diff`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A trace file, or a result folder
+    first: PathBuf,
+    /// Another of the same kind
+    second: PathBuf,
+    /// How results are printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+/// Compares and prints what differs.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let names = [&args.first, &args.second].map(|path| files::shown(path));
+    let (text, json) = match (records::read(&args.first)?, records::read(&args.second)?) {
+        (Record::Trace(a), Record::Trace(b)) => of_traces(&a, &b),
+        (Record::Results(a), Record::Results(b)) => of_rows(&a.rows, &b.rows, &names),
+        _ => {
+            let message = "a trace cannot be compared with a result";
+            let help = "name two trace files or two result folders";
+            return Err(Failure::usage(message, Some(help.to_owned())));
+        }
+    };
+    let is_same = json["same"] == true;
+    match args.format {
+        Format::Text => terminal.print(&text)?,
+        Format::Json => terminal.print(&format!("{json:#}"))?,
+    }
+    Ok(if is_same {
+        Exit::Ok
+    } else {
+        Exit::NotDeterministic
+    })
+}
+
+fn of_traces(a: &TraceFile, b: &TraceFile) -> (String, Value) {
+    let header = differences::differing_keys(&a.header, &b.header);
+    let event = differences::first_event(&a.events, &b.events);
+    let mut parts = Vec::new();
+    if !header.is_empty() {
+        let mut table = Table::default();
+        for (key, [a, b]) in &header {
+            table.row([format!("  {key}"), a.clone(), b.clone()]);
+        }
+        parts.push(format!("the headers differ\n{table}"));
+    }
+    match &event {
+        Some(event) => parts.push(event.text([&a.name, &b.name])),
+        None => parts.push(format!("all {} events are the same\n", a.events.len())),
+    }
+    let header: Vec<Value> = header
+        .iter()
+        .map(|(key, values)| json!({ "key": key, "values": values }))
+        .collect();
+    let is_same = header.is_empty() && event.is_none();
+    let json = json!({
+        "schema": 1,
+        "same": is_same,
+        "header": header,
+        "first_difference": event.map(|event| event.json()),
+    });
+    (parts.concat(), json)
+}
+
+/// What a row is about, apart from hashes: rows of two versions of a policy are compared.
+type Key = (String, String, String, String, String, u64, u64);
+
+fn key(row: &Row) -> Key {
+    let identity = &row.identity;
+    (
+        identity.scenario_id.clone(),
+        identity.model.clone(),
+        identity.policy.clone(),
+        identity.instrumentation.clone(),
+        identity.user.clone(),
+        identity.study_seed,
+        identity.seed,
+    )
+}
+
+fn of_rows(a: &[Row], b: &[Row], names: &[String; 2]) -> (String, Value) {
+    let second: BTreeMap<Key, &Row> = b.iter().map(|row| (key(row), row)).collect();
+    let first: BTreeMap<Key, &Row> = a.iter().map(|row| (key(row), row)).collect();
+    let only_first: Vec<&Row> = a
+        .iter()
+        .filter(|row| !second.contains_key(&key(row)))
+        .collect();
+    let only_second: Vec<&Row> = b
+        .iter()
+        .filter(|row| !first.contains_key(&key(row)))
+        .collect();
+    let mut cells = Vec::new();
+    for row in a {
+        if let Some(other) = second.get(&key(row)) {
+            cells.extend(
+                differences::cells(row, other)
+                    .into_iter()
+                    .map(|cell| (row, cell)),
+            );
+        }
+    }
+    let text = rows_text(&cells, [&only_first, &only_second], names, a.len());
+    let json = json!({
+        "schema": 1,
+        "same": cells.is_empty() && only_first.is_empty() && only_second.is_empty(),
+        "rows": [a.len(), b.len()],
+        "only_in_first": only_first.iter().map(|row| place(row)).collect::<Vec<_>>(),
+        "only_in_second": only_second.iter().map(|row| place(row)).collect::<Vec<_>>(),
+        "cells": cells.iter().map(cell_json).collect::<Vec<_>>(),
+    });
+    (text, json)
+}
+
+fn cell_json((row, cell): &(&Row, CellDifference)) -> Value {
+    json!({ "row": place(row), "column": cell.column, "values": cell.values })
+}
+
+fn place(row: &Row) -> Value {
+    let identity = &row.identity;
+    json!({
+        "rollout_id": identity.rollout_id.to_string(),
+        "scenario_id": identity.scenario_id,
+        "policy": identity.policy,
+        "model": identity.model,
+        "study_seed": identity.study_seed,
+        "seed": identity.seed,
+    })
+}
+
+fn rows_text(
+    cells: &[(&Row, CellDifference)],
+    only: [&[&Row]; 2],
+    names: &[String; 2],
+    rows: usize,
+) -> String {
+    let mut parts = Vec::new();
+    if !cells.is_empty() {
+        let header = ["scenario", "policy", "seed", "column", &names[0], &names[1]];
+        let mut table = Table::new(header);
+        for (row, cell) in cells.iter().take(SHOWN_CELLS) {
+            let identity = &row.identity;
+            table.row([
+                identity.scenario_id.clone(),
+                identity.policy.clone(),
+                identity.seed.to_string(),
+                cell.column.clone(),
+                cell.values[0].clone(),
+                cell.values[1].clone(),
+            ]);
+        }
+        parts.push(table.to_string());
+        if cells.len() > SHOWN_CELLS {
+            let more = cells.len() - SHOWN_CELLS;
+            parts.push(format!(
+                "... and {more} more cells; --format json lists all\n"
+            ));
+        }
+    }
+    for (rows, name) in only.iter().zip(names) {
+        if !rows.is_empty() {
+            parts.push(format!("{} rows are only in {name}\n", rows.len()));
+        }
+    }
+    if parts.is_empty() {
+        return format!("all {rows} rows are the same\n");
+    }
+    let common = rows - only[0].len();
+    parts.push(format!(
+        "{} cells differ in {common} common rows\n",
+        cells.len()
+    ));
+    parts.concat()
+}

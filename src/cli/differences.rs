@@ -1,0 +1,150 @@
+//! Where two traces, and where two rows, differ.
+
+use serde_json::{Map, Value, json};
+use study::row::{Row, row_columns};
+
+use super::narrate::{Narrator, shortened};
+use super::table::Table;
+
+/// The first event at which two traces differ.
+#[derive(Debug)]
+pub(crate) struct EventDifference {
+    index: usize,
+    /// What each says there; none if it has ended.
+    events: [Option<Value>; 2],
+    /// The same in words.
+    told: [String; 2],
+}
+
+/// The first event that differs; none if all are the same.
+pub(crate) fn first_event(first: &[Value], second: &[Value]) -> Option<EventDifference> {
+    let longest = first.len().max(second.len());
+    let index = (0..longest).find(|&index| first.get(index) != second.get(index))?;
+    Some(EventDifference {
+        index,
+        events: [first, second].map(|events| events.get(index).cloned()),
+        told: [first, second].map(|events| told(events, index)),
+    })
+}
+
+/// An event in words.
+fn told(events: &[Value], index: usize) -> String {
+    let mut narrator = Narrator::default();
+    let told: Vec<String> = events
+        .iter()
+        .take(index + 1)
+        .map(|event| narrator.tell(event))
+        .collect();
+    let told = told.into_iter().nth(index);
+    told.unwrap_or_else(|| format!("nothing: the trace ends after {} events", events.len()))
+}
+
+impl EventDifference {
+    /// In words, the two traces under these names.
+    pub(crate) fn text(&self, names: [&str; 2]) -> String {
+        let tick = self
+            .tick()
+            .map_or_else(|| "?".to_owned(), |tick| tick.to_string());
+        let mut table = Table::default();
+        for (name, told) in names.iter().zip(&self.told) {
+            table.row([format!("  {name}"), told.clone()]);
+        }
+        let mut keys = Table::default();
+        for (key, values) in self.keys() {
+            keys.row([format!("  {key}"), values[0].clone(), values[1].clone()]);
+        }
+        format!(
+            "first difference at event {}, tick {tick}\n{table}{keys}",
+            self.index
+        )
+    }
+
+    /// As JSON.
+    pub(crate) fn json(&self) -> Value {
+        json!({ "event": self.index, "tick": self.tick(), "events": self.events, "told": self.told })
+    }
+
+    fn tick(&self) -> Option<u64> {
+        self.events
+            .iter()
+            .flatten()
+            .find_map(|event| event["tick"].as_u64())
+    }
+
+    /// The keys whose values differ, if both traces have the event.
+    fn keys(&self) -> Vec<(String, [String; 2])> {
+        match &self.events {
+            [Some(Value::Object(a)), Some(Value::Object(b))] => differing_keys(a, b),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The keys of two objects whose values differ, with the values shortened.
+pub(crate) fn differing_keys(
+    a: &Map<String, Value>,
+    b: &Map<String, Value>,
+) -> Vec<(String, [String; 2])> {
+    let only_in_b = b.keys().filter(|key| !a.contains_key(*key));
+    let keys = a.keys().chain(only_in_b);
+    let differing = keys.filter(|key| a.get(*key) != b.get(*key));
+    let written = |value: Option<&Value>| {
+        value.map_or_else(|| "-".to_owned(), |value| shortened(&value.to_string()))
+    };
+    differing
+        .map(|key| (key.clone(), [written(a.get(key)), written(b.get(key))]))
+        .collect()
+}
+
+/// A cell in which two rows differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CellDifference {
+    /// The column.
+    pub(crate) column: String,
+    /// What each row says.
+    pub(crate) values: [String; 2],
+}
+
+/// The cells in which two rows differ.
+pub(crate) fn cells(first: &Row, second: &Row) -> Vec<CellDifference> {
+    let (a, b) = (first.cells(), second.cells());
+    let columns = row_columns().iter().zip(a.iter().zip(&b));
+    let differing = columns.filter(|(_, (a, b))| a != b);
+    differing
+        .map(|(column, (a, b))| CellDifference {
+            column: column.name().into_owned(),
+            values: [a, b].map(|cell| match cell.to_string() {
+                text if text.is_empty() => "null".to_owned(),
+                text => text,
+            }),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_event_that_differs_is_found() {
+        let event = |what: &str| json!({ "what": what, "tick": 3, "agent": "a" });
+        let (a, b) = (vec![event("x"), event("y")], vec![event("x"), event("z")]);
+        assert!(first_event(&a, &a).is_none());
+        let difference = first_event(&a, &b).expect("they differ");
+        let text = difference.text(["one", "two"]);
+        assert!(
+            text.starts_with("first difference at event 1, tick 3\n  one  y\n"),
+            "{text}"
+        );
+        assert!(text.contains("  what  \"y\"  \"z\""), "{text}");
+    }
+
+    #[test]
+    fn a_trace_that_ends_early_differs() {
+        let events = vec![json!({ "what": "x", "tick": 1 })];
+        let text = first_event(&events, &[])
+            .expect("they differ")
+            .text(["a", "b"]);
+        assert!(text.contains("the trace ends after 0 events"), "{text}");
+    }
+}

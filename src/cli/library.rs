@@ -1,0 +1,184 @@
+//! From what was written down of a rollout back to the rollout: its world, plugins and setting.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use containment_bench::{Bench, Choice, Scene};
+use engine::Setting;
+use plugins::draws::RolloutKey;
+use serde_json::Value;
+use study::results::Results;
+use study::row::Row;
+
+use super::codes::Code;
+use super::failure::Failure;
+use super::options::{self, Case};
+use super::problem::Problem;
+use super::records::TraceFile;
+use super::scenes;
+
+/// The rows with an id that begins so; all of them without one.
+pub(crate) fn chosen<'r>(rows: &'r [Row], id: Option<&str>) -> Result<Vec<&'r Row>, Failure> {
+    let Some(id) = id else {
+        return Ok(rows.iter().collect());
+    };
+    let begins = |row: &&Row| row.identity.rollout_id.to_string().starts_with(id);
+    let found: Vec<&Row> = rows.iter().filter(begins).collect();
+    match found.len() {
+        1 => Ok(found),
+        0 => {
+            let help = "the column `rollout_id` of rows.csv has the ids; the beginning is enough";
+            Err(Failure::usage(
+                format!("no row has an id that begins with `{id}`"),
+                Some(help.into()),
+            ))
+        }
+        count => {
+            let message = format!("{count} rows have an id that begins with `{id}`");
+            Err(Failure::usage(message, Some("give more of it".to_owned())))
+        }
+    }
+}
+
+/// The worlds that a record may be about.
+pub(crate) struct Library {
+    /// Where each may lie, best first.
+    candidates: Vec<PathBuf>,
+    found: BTreeMap<String, (PathBuf, Scene)>,
+}
+
+impl Library {
+    /// The worlds of a result: those given, those of its study file, and the shipped ones.
+    pub(crate) fn of(results: &Results, given: &[PathBuf]) -> Self {
+        let circumstances = &results.manifest.circumstances;
+        let file = circumstances.study_file.as_ref().map(Path::new);
+        let folder = file.and_then(Path::parent);
+        let worlds = circumstances.world_files.iter();
+        let of_study = worlds.filter_map(|world| Some(folder?.join(world)));
+        Self {
+            candidates: given.iter().cloned().chain(of_study).collect(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// The worlds given, and those beside a trace.
+    pub(crate) fn beside(trace: &Path, given: &[PathBuf]) -> Self {
+        let folder = trace.parent().unwrap_or(Path::new(""));
+        let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let worlds = beside.map(|entry| entry.path());
+        let worlds = worlds.filter(|path| path.extension().is_some_and(|ending| ending == "ron"));
+        Self {
+            candidates: given.iter().cloned().chain(worlds).collect(),
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// The world of this identity that says what the record is about.
+    fn world(&mut self, identity: &str, hash: &str) -> Result<(PathBuf, Scene), Failure> {
+        if let Some(found) = self.found.get(identity) {
+            return Ok(found.clone());
+        }
+        let named = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == identity);
+        let mut paths: Vec<PathBuf> = self.candidates.iter().filter(named).cloned().collect();
+        paths.push(PathBuf::from(identity));
+        let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
+        let scenes = paths.into_iter().filter_map(|path| {
+            let scene = scenes::load(&path).ok()?;
+            Some((path, scene))
+        });
+        let scenes: Vec<(PathBuf, Scene)> = scenes.collect();
+        let any = scenes.len();
+        let fitting = scenes.into_iter().find(|(_, scene)| fits(scene));
+        let found = fitting.ok_or_else(|| missing_world(identity, hash, any))?;
+        self.found.insert(identity.to_owned(), found.clone());
+        Ok(found)
+    }
+}
+
+fn missing_world(identity: &str, hash: &str, others: usize) -> Failure {
+    let message = if others == 0 {
+        format!("the world `{identity}` is not found")
+    } else {
+        format!("the world `{identity}` has changed: it no longer has the hash {hash}")
+    };
+    let help = format!("name the file as it was then: --world .../{identity}.ron");
+    Problem::new(message)
+        .code(Code::WrongFile)
+        .help(help)
+        .into()
+}
+
+/// The case of a row, and its policy.
+pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Choice), Failure> {
+    let identity = &row.identity;
+    let hash = identity.scenario_hash.to_string();
+    let (world, scene) = library.world(&identity.scenario_id, &hash)?;
+    let damaged = |column: &str| Failure::from(unknown_value(column));
+    let instrumentation = options::instrumentation(&identity.instrumentation);
+    let case = Case {
+        bench: Bench::built_in(),
+        model: identity.model.as_str().into(),
+        setting: Setting {
+            key: key(&scene, identity.study_seed, identity.seed),
+            instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
+            user: options::user(&identity.user).ok_or_else(|| damaged("user"))?,
+        },
+        scene,
+        world,
+    };
+    Ok((case, identity.policy.as_str().into()))
+}
+
+/// The case of a trace, and its policy.
+pub(crate) fn case_of_trace(
+    trace: &TraceFile,
+    library: &mut Library,
+) -> Result<(Case, Choice), Failure> {
+    let (world, scene) = library.world(trace.text("scenario")?, trace.text("scenario_hash")?)?;
+    let damaged = |key: &str| Failure::from(unknown_value(key).file(&*trace.name));
+    let instrumentation = options::instrumentation(trace.text("instrumentation")?);
+    let user = trace
+        .header
+        .get("user")
+        .and_then(Value::as_str)
+        .unwrap_or("absent");
+    let parameters = trace
+        .header
+        .get("policy_parameters")
+        .and_then(Value::as_object);
+    let parameters = parameters.into_iter().flatten();
+    let policy = Choice {
+        name: trace.text("policy")?.to_owned(),
+        parameters: parameters
+            .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
+            .collect(),
+    };
+    let case = Case {
+        bench: Bench::built_in(),
+        model: trace.text("model")?.into(),
+        setting: Setting {
+            key: key(&scene, trace.number("study_seed")?, trace.number("seed")?),
+            instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
+            user: options::user(user).ok_or_else(|| damaged("user"))?,
+        },
+        scene,
+        world,
+    };
+    Ok((case, policy))
+}
+
+fn key(scene: &Scene, study_seed: u64, seed: u64) -> RolloutKey {
+    RolloutKey {
+        study_seed,
+        scenario_identity: scene.scenario.identity.clone(),
+        rollout_seed: seed,
+        strata: Vec::new(),
+    }
+}
+
+fn unknown_value(what: &str) -> Problem {
+    Problem::new(format!(
+        "`{what}` holds a value that this program does not know"
+    ))
+    .code(Code::WrongFile)
+}

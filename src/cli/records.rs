@@ -1,0 +1,166 @@
+//! What was written down of rollouts: trace files and result folders.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use study::manifest::ManifestError;
+use study::results::{self, Results, ResultsError};
+use study::row::RowsError;
+
+use super::codes::Code;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files::{self, MAX_RESULT_BYTES};
+use super::problem::Problem;
+
+/// The version of traces that is read here.
+const TRACE_SCHEMA: u64 = engine::export::jsonl::TRACE_SCHEMA as u64;
+
+/// A trace file.
+#[derive(Debug)]
+pub(crate) struct TraceFile {
+    /// What messages call it.
+    pub(crate) name: String,
+    /// Its first line.
+    pub(crate) header: Map<String, Value>,
+    /// The events.
+    pub(crate) events: Vec<Value>,
+}
+
+/// Something that was written down.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// A trace.
+    Trace(TraceFile),
+    /// A result folder.
+    Results(Box<Results>),
+}
+
+/// What lies at `path`: a trace file, a result folder, or one of the files in it.
+pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
+    if path.is_dir() {
+        return results(path).map(|found| Record::Results(Box::new(found)));
+    }
+    let is_part = |name: &&str| path.file_name().is_some_and(|file| file == *name);
+    if [results::ROWS, results::MANIFEST].iter().any(is_part) {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        return results(folder).map(|found| Record::Results(Box::new(found)));
+    }
+    let text = files::text(path, MAX_RESULT_BYTES)?;
+    TraceFile::parse(&files::shown(path), &text).map(Record::Trace)
+}
+
+impl TraceFile {
+    /// Reads a trace. `name` is what messages call it.
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, Failure> {
+        let mut lines = text.lines().enumerate();
+        let first = lines.next().map_or("", |(_, line)| line);
+        let header = object(name, first, 1)?;
+        if header.get("type").and_then(Value::as_str) != Some("header") {
+            return Err(not_a_trace(name, 1, "the first line is no header of a trace").into());
+        }
+        let schema = header.get("schema").and_then(Value::as_u64);
+        if schema != Some(TRACE_SCHEMA) {
+            let found = schema.map_or_else(|| "none".to_owned(), |schema| schema.to_string());
+            let message =
+                format!("the trace has schema {found}, this program reads {TRACE_SCHEMA}");
+            let problem = Problem::new(message).code(Code::WrongFile).file(name);
+            return Err(Failure::new(Exit::UnsupportedVersion, problem));
+        }
+        let written = lines.filter(|(_, line)| !line.is_empty());
+        let events = written.map(|(index, line)| object(name, line, index + 1).map(Value::Object));
+        Ok(Self {
+            name: name.to_owned(),
+            header,
+            events: events.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// A text of the header.
+    pub(crate) fn text(&self, key: &str) -> Result<&str, Failure> {
+        let value = self.header.get(key).and_then(Value::as_str);
+        value.ok_or_else(|| self.lacks(key))
+    }
+
+    /// A whole number of the header.
+    pub(crate) fn number(&self, key: &str) -> Result<u64, Failure> {
+        let value = self.header.get(key).and_then(Value::as_u64);
+        value.ok_or_else(|| self.lacks(key))
+    }
+
+    fn lacks(&self, key: &str) -> Failure {
+        not_a_trace(&self.name, 1, &format!("the header does not say `{key}`")).into()
+    }
+}
+
+fn object(name: &str, line: &str, number: usize) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(line)
+        .map_err(|_| not_a_trace(name, number, "the line is not one JSON object").into())
+}
+
+fn not_a_trace(name: &str, line: usize, message: &str) -> Problem {
+    Problem::new(format!("line {line}: {message}"))
+        .code(Code::WrongFile)
+        .file(name)
+        .help("give a file written by `run --trace` or `trace`, or a folder written by `study`")
+}
+
+/// The result in a folder.
+fn results(folder: &Path) -> Result<Results, Failure> {
+    for name in [results::MANIFEST, results::ROWS] {
+        let help = "give a folder written by `study`, or a trace file";
+        let path = folder.join(name);
+        files::check(&path, MAX_RESULT_BYTES).map_err(|problem| problem.help(help))?;
+    }
+    results::read(folder).map_err(|error| unreadable(&error, folder))
+}
+
+fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
+    let exit = match error {
+        ResultsError::Manifest(ManifestError::Version { .. })
+        | ResultsError::Rows(RowsError::Version { .. }) => Exit::UnsupportedVersion,
+        ResultsError::Manifest(ManifestError::Digest { .. }) | ResultsError::OtherRows { .. } => {
+            Exit::Threshold
+        }
+        ResultsError::File { .. } | ResultsError::Manifest(_) | ResultsError::Rows(_) => {
+            Exit::Invalid
+        }
+    };
+    let problem = Problem::new(error.to_string())
+        .code(Code::WrongFile)
+        .file(files::shown(folder))
+        .help("run the study again");
+    Failure::new(exit, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Failure {
+        TraceFile::parse("a.jsonl", text).expect_err("no trace")
+    }
+
+    #[test]
+    fn only_traces_of_this_version_are_read() {
+        let good = "{\"type\":\"header\",\"schema\":1}\n{\"type\":\"event\"}\n";
+        assert_eq!(
+            TraceFile::parse("a.jsonl", good)
+                .expect("a trace")
+                .events
+                .len(),
+            1
+        );
+        for wrong in [
+            "",
+            "x",
+            "[]",
+            "{\"schema\":1}",
+            &good.replace("event\"}", "event\""),
+        ] {
+            assert_eq!(refused(wrong).exit, Exit::Invalid, "{wrong}");
+        }
+        let newer = good.replace("\"schema\":1", "\"schema\":2");
+        assert_eq!(refused(&newer).exit, Exit::UnsupportedVersion);
+    }
+}

@@ -1,0 +1,183 @@
+//! `containment replay`: runs what was written down again, and compares.
+
+use std::path::PathBuf;
+
+use containment_bench::Choice;
+use engine::Rollout;
+use engine::fork::run_group;
+use serde_json::Value;
+use study::results::Results;
+use study::row::Row;
+
+use super::codes::Code;
+use super::differences::{self, CellDifference, EventDifference};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::library::{Library, case_of_row, case_of_trace, chosen};
+use super::options::{Case, Hashes};
+use super::problem::Problem;
+use super::records::{self, Record, TraceFile};
+use super::table::Table;
+use super::terminal::Terminal;
+use super::{rows, traces};
+
+/// Rows of which the differences are shown.
+const SHOWN_ROWS: usize = 10;
+
+/// The options of `replay`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A result folder written by `study`, or a trace file
+    #[arg(value_name = "ROWS_OR_TRACE")]
+    record: PathBuf,
+    /// The row to replay, by the beginning of its `rollout_id`; without it, all rows
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Where a world is, if it is neither where it was nor shipped; may be given several times
+    #[arg(long = "world", value_name = "WORLD")]
+    worlds: Vec<PathBuf>,
+}
+
+/// Runs again and tells what differs.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    match records::read(&args.record)? {
+        Record::Trace(trace) => replay_trace(&trace, args, terminal),
+        Record::Results(results) => replay_rows(&results, args, terminal),
+    }
+}
+
+fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let rows = chosen(&results.rows, args.id.as_deref())?;
+    let mut library = Library::of(results, &args.worlds);
+    let mut differing = 0_usize;
+    for row in &rows {
+        let (case, policy) = case_of_row(row, &mut library)?;
+        let again = run_again(&case, &policy)?;
+        let cells = differences::cells(row, &again);
+        if cells.is_empty() {
+            continue;
+        }
+        differing += 1;
+        if differing <= SHOWN_ROWS {
+            terminal.print(&difference_text(row, &cells))?;
+            terminal.print(&instability(&case, &policy)?)?;
+            terminal.note(&format!("reproduce: {}", case.command(&policy)));
+        }
+    }
+    let (total, same) = (rows.len(), rows.len() - differing);
+    terminal.print(&format!(
+        "{total} rows replayed: {same} the same, {differing} different"
+    ))?;
+    Ok(if differing == 0 {
+        Exit::Ok
+    } else {
+        Exit::NotDeterministic
+    })
+}
+
+/// The row of the rollout, run again from its own fork point.
+fn run_again(case: &Case, policy: &Choice) -> Result<Row, Failure> {
+    let (mut rollout, hashes) = case.start(policy)?;
+    let mut row = None;
+    run_group(
+        &mut rollout,
+        &case.scene.scenario,
+        &case.setting,
+        1,
+        |_| case.plugins(policy).expect("it was made before"),
+        |_, rollout, fork| row = Some(rows::row(case, policy, hashes, rollout, Some(fork))),
+    );
+    Ok(row.expect("a group runs every policy"))
+}
+
+fn difference_text(row: &Row, cells: &[CellDifference]) -> String {
+    let identity = &row.identity;
+    let mut table = Table::new(["  column", "recorded", "now"]);
+    for cell in cells {
+        let [recorded, now] = &cell.values;
+        table.row([format!("  {}", cell.column), recorded.clone(), now.clone()]);
+    }
+    format!(
+        "{} {} under {}, seed {}\n{table}",
+        identity.rollout_id, identity.scenario_id, identity.policy, identity.seed
+    )
+}
+
+/// Whether two runs of this program differ, and where.
+fn instability(case: &Case, policy: &Choice) -> Result<String, Failure> {
+    let runs = [run_events(case, policy)?, run_events(case, policy)?];
+    Ok(match differences::first_event(&runs[0], &runs[1]) {
+        Some(difference) => difference.text(["  one run", "  another run"]),
+        None => "  this program gives the same trace each time; the row was written by another \
+                 build, or changed\n"
+            .to_owned(),
+    })
+}
+
+/// The events of a rollout, as a trace file has them.
+fn run_events(case: &Case, policy: &Choice) -> Result<Vec<Value>, Failure> {
+    let (mut rollout, hashes) = case.start(policy)?;
+    rollout.run();
+    let text = traces::jsonl(case, policy, hashes, &rollout, true);
+    TraceFile::parse("this run", &text).map(|trace| trace.events)
+}
+
+fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.id.is_some() {
+        let help = "leave --id out, or name a result folder";
+        return Err(Failure::usage("a trace has no rows", Some(help.to_owned())));
+    }
+    let mut library = Library::beside(&args.record, &args.worlds);
+    let (case, policy) = case_of_trace(trace, &mut library)?;
+    let (mut rollout, hashes) = case.start(&policy)?;
+    rollout.run();
+    let reveal = trace.header.get("redacted") == Some(&Value::Bool(false));
+    let again = again(&case, &policy, hashes, &rollout, reveal)?;
+    let known = trace
+        .header
+        .iter()
+        .filter(|(key, _)| again.header.contains_key(*key));
+    let differing: Vec<&String> = known
+        .filter(|(key, value)| again.header.get(*key) != Some(value))
+        .map(|(k, _)| k)
+        .collect();
+    if let Some(key) = differing.first() {
+        let message = format!("the header says `{key}`: {}", trace.header[*key]);
+        let now = format!("this rollout has {}", again.header[*key]);
+        let problem = Problem::new(message)
+            .code(Code::WrongFile)
+            .file(&*trace.name)
+            .help(now);
+        return Err(problem.into());
+    }
+    match differences::first_event(&trace.events, &again.events) {
+        None => {
+            let count = trace.events.len();
+            terminal.print(&format!(
+                "{}: {count} events replayed, all the same",
+                trace.name
+            ))?;
+            Ok(Exit::Ok)
+        }
+        Some(difference) => {
+            terminal.print(&told(&difference))?;
+            terminal.note(&format!("reproduce: {}", case.command(&policy)));
+            Ok(Exit::NotDeterministic)
+        }
+    }
+}
+
+fn told(difference: &EventDifference) -> String {
+    difference.text(["recorded", "now"])
+}
+
+fn again(
+    case: &Case,
+    policy: &Choice,
+    hashes: Hashes,
+    rollout: &Rollout,
+    reveal: bool,
+) -> Result<TraceFile, Failure> {
+    let text = traces::jsonl(case, policy, hashes, rollout, reveal);
+    TraceFile::parse("this run", &text)
+}
