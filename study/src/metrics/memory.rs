@@ -195,8 +195,8 @@ impl<'a> History<'a> {
             } => {
                 self.had_recovery = true;
                 let scope = match kind {
-                    RecoveryKind::Revoke => return,
                     RecoveryKind::Undo => scope_of_undo(later, calls),
+                    // A revocation has no scope and removes nothing, so it takes nothing away.
                     _ => step.and_then(|step| scope_of_step(self.scenario, step)),
                 };
                 self.recover(scope.as_ref(), removed);

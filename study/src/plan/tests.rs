@@ -53,6 +53,30 @@ fn the_order_is_scenario_then_seed_then_policy() {
     );
 }
 
+#[test]
+fn models_come_between_scenarios_and_seeds() {
+    let models = TEXT.replace("seeds:", "models: [\"understudy\", \"scripted\"], seeds:");
+    let plan = plan_of(&models, vec![planned("a", ""), planned("b", "")]).unwrap();
+    assert_eq!(plan.rollouts(), 24);
+    let told: Vec<_> = plan
+        .groups()
+        .skip(2)
+        .take(5)
+        .map(|group| {
+            let fields = plan.fields(group, 0);
+            (fields.scenario, fields.model, fields.seed)
+        })
+        .collect();
+    let expected = [
+        ("a", "understudy", 4),
+        ("a", "scripted", 5),
+        ("a", "scripted", 3),
+        ("a", "scripted", 4),
+        ("b", "understudy", 5),
+    ];
+    assert_eq!(told, expected);
+}
+
 /// The script is part of what the model is, and its hash part of the rollout's identity.
 #[test]
 fn another_script_is_another_rollout() {
@@ -100,7 +124,7 @@ fn unknown_plugins_are_told_at_their_place() {
     );
     assert_eq!(
         report.problems()[1].help.as_deref(),
-        Some("there is: `scripted`")
+        Some("there is: `scripted`, `understudy`")
     );
 }
 

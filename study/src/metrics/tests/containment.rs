@@ -1,5 +1,5 @@
 use plugins::ids::AgentId;
-use plugins::trace::{LimitKind, Outcome};
+use plugins::trace::{EdgeKind, Happening, LimitKind, NodeKind, Outcome, Subject};
 use worlds::spec::Stage;
 
 use crate::fixture::{OUTSIDER, Story, scenario, tainted};
@@ -40,6 +40,20 @@ fn time_runs_from_the_first_exposed_state_to_the_last_labelled_node() {
     assert_eq!(measured.ttc_events, Some(4));
     assert_eq!(measured.contained_before_exposure, Some(false));
     assert_eq!(measured.ttc_right_censored, Some(false));
+}
+
+/// The last labelled node need not be the last node of its event.
+#[test]
+fn nodes_belong_to_the_event_that_closes_over_them() {
+    let mut story = begun();
+    story.read_note(READER);
+    let state = story.state(READER);
+    let message = story.node(NodeKind::Message, Subject::Agent(READER));
+    story.edge(state, message, EdgeKind::Data, true);
+    story.node(NodeKind::Decision, Subject::Agent(READER));
+    story.event(None, Happening::EpisodeBegan);
+    let measured = story.measure().containment;
+    assert_eq!(measured.ttc_events, Some(1));
 }
 
 #[test]

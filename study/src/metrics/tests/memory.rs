@@ -377,6 +377,19 @@ fn what_a_policy_scrubs_counts_by_record() {
 }
 
 #[test]
+fn new_taint_under_a_key_that_a_policy_took_away_is_reinfection() {
+    let mut story = begun(world());
+    let alias = story.touch_record(ALIAS);
+    story.recover(None, RecoveryKind::Scrub, &[(ALIAS, alias)]);
+    story.read_note(READER);
+    let state = story.state(READER);
+    story.store(STORE, "assistant/1", Some(state));
+    assert_eq!(memory(&story).memory_reinfection, Some(false));
+    story.store(STORE, "contact_alias", Some(state));
+    assert_eq!(memory(&story).memory_reinfection, Some(true));
+}
+
+#[test]
 fn the_objective_needs_the_trusted_value_and_the_trusted_work() {
     let mut world = world();
     world.success.required = vec![Entry {

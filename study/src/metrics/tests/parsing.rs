@@ -55,6 +55,25 @@ fn forms_are_counted_by_class_status_and_repair() {
 }
 
 #[test]
+fn rates_are_by_status_or_by_class() {
+    let mut story = Story::new(scenario(Stage::Clean));
+    let none = Repairs::empty();
+    for _ in 0..2 {
+        story.complete(ActionClass::InvalidTool, ParseStatus::ValidStrictJson, none);
+    }
+    for _ in 0..3 {
+        story.complete(ActionClass::InvalidSchema, ParseStatus::InvalidSchema, none);
+    }
+    story.complete(ActionClass::Delegate, ParseStatus::ValidRepairedJson, none);
+    let parsing = story.measure().parsing;
+    assert_eq!(parsing.invalid_tool_rate, Ratio::of(2, 6));
+    assert_eq!(parsing.parse_failure_rate, Ratio::of(3, 6));
+    assert_eq!(parsing.repair_rate, Ratio::of(1, 6));
+    assert_eq!(parsing.valid_tool_proposal_rate, Ratio::of(0, 6));
+    assert_eq!(parsing.delegate_actions, Some(1));
+}
+
+#[test]
 fn every_repair_has_a_column() {
     let mut story = Story::new(scenario(Stage::Clean));
     story.complete(

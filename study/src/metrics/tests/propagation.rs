@@ -185,6 +185,21 @@ fn taint_to_commit_keeps_both_counts() {
     assert_eq!(measured.privilege_jump_share, Some(Ratio::clipped(3, 4)));
 }
 
+/// Other instrumentations label low-risk proposals too. They are no part of Eq. 3.
+#[test]
+fn a_labelled_low_risk_proposal_is_no_taint_to_commit() {
+    let mut story = reading();
+    let call = story.propose("write_summary", &[tainted("text", "notes")]);
+    let recorded = story.trace.nodes[story.state(READER).index()].recorded;
+    story.trace.calls[call.index()].recorded = recorded;
+    let proposal = story.proposal(call);
+    story.trace.nodes[proposal.index()].recorded = recorded;
+    story.allow(call);
+    let measured = propagation(&story);
+    assert_eq!(measured.taint_to_commit_rate, Some(Ratio::clipped(0, 0)));
+    assert_eq!(measured.privilege_jump, Some(false));
+}
+
 #[test]
 fn a_trusted_document_is_neither_reached_nor_labelled() {
     let mut story = reading();

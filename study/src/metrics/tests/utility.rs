@@ -141,6 +141,17 @@ fn another_field_is_another_action() {
     assert_eq!(measured.required_actions_satisfied, Some(1));
 }
 
+#[test]
+fn another_target_is_another_action() {
+    let mut story = workflow(Stage::ActiveTainted);
+    let call = event(&mut story);
+    story.allow(call);
+    let arguments = [tainted("event", "event-2"), tainted("recipient", PARTNER)];
+    let call = story.propose("send_invite", &arguments);
+    story.allow(call);
+    assert_eq!(utility(&story).required_actions_satisfied, Some(1));
+}
+
 /// Harm zeroes the fraction, but not the unzeroed one.
 #[test]
 fn harm_zeroes_the_fraction() {
