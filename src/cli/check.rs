@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use study::plan::Plan;
 use worlds::Checked;
 use worlds::flow::{Exposure, exposure};
 use worlds::spec::Scenario;
@@ -13,6 +14,7 @@ use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
 use super::scenes::{self, Beside, WorldText};
+use super::study::plans;
 use super::terminal::Terminal;
 
 /// How results are printed.
@@ -28,8 +30,8 @@ enum Format {
 /// The options of `check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// World files, `.script.ron` files beside their worlds, names of shipped worlds, or `-` for a
-    /// world on standard input
+    /// World files, `.script.ron` files beside their worlds, study files, names of shipped worlds,
+    /// or `-` for a world on standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// How results are printed
@@ -44,6 +46,7 @@ struct Finding {
     complaints: Vec<Complaint>,
     scenario: Option<Scenario>,
     script: Option<String>,
+    study: Option<String>,
     unsupported: bool,
 }
 
@@ -86,6 +89,7 @@ fn check(path: &Path) -> Finding {
         scenes::find(&world_of(path))
     };
     match found {
+        Ok(world) if is_study(&world.text) => check_study(path, file),
         Ok(world) => check_world(world, file),
         Err(problem) => Finding {
             file,
@@ -93,6 +97,51 @@ fn check(path: &Path) -> Finding {
             ..Finding::default()
         },
     }
+}
+
+/// Whether a file says that it holds a study.
+fn is_study(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
+    first.is_some_and(|line| line.starts_with("Study"))
+}
+
+fn check_study(path: &Path, file: String) -> Finding {
+    match plans::load(Some(path), None) {
+        Ok(plan) => Finding {
+            file,
+            study: Some(study_text(&plan)),
+            ..Finding::default()
+        },
+        Err(failure) => Finding {
+            file,
+            complaints: failure.complaints,
+            unsupported: failure.exit == Exit::UnsupportedVersion,
+            ..Finding::default()
+        },
+    }
+}
+
+/// How large a study is, in words.
+fn study_text(plan: &Plan) -> String {
+    let counts = [
+        counted(plan.rollouts(), "rollout"),
+        counted(plan.scenarios.len(), "world"),
+        counted(plan.cast.models.len(), "model"),
+        counted(plan.study.seeds.len(), "seed"),
+    ];
+    let policies: Vec<&str> = plan
+        .cast
+        .policies
+        .iter()
+        .map(|policy| &*policy.name)
+        .collect();
+    format!(
+        "study {}: {}; policies {}",
+        plan.study.name,
+        counts.join(", "),
+        policies.join(", ")
+    )
 }
 
 /// The world to which a path belongs: a script is checked together with its world.
@@ -139,6 +188,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
         complaints,
         scenario,
         script,
+        study: None,
         unsupported,
     }
 }
@@ -165,6 +215,7 @@ impl Finding {
             (_, _) => [counted(errors, "error"), counted(warnings, "warning")].join(", "),
         };
         let mut lines = vec![format!("{}: {found}", self.file)];
+        lines.extend(self.study.as_ref().map(|study| format!("  {study}")));
         if let Some(scenario) = &self.scenario {
             let script = self.script.as_deref().unwrap_or("none");
             let (kind, reach) = (kind(scenario), reach(scenario));
@@ -187,6 +238,7 @@ impl Finding {
             "domain": self.scenario.as_ref().map(|scenario| scenario.domain.name()),
             "exposure": self.scenario.as_ref().map(exposure_json),
             "script": self.script,
+            "study": self.study,
             "diagnostics": problems.collect::<Vec<_>>(),
         })
     }

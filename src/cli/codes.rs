@@ -65,14 +65,14 @@ pub(crate) const TABLE: [Explanation; 6] = [
     },
     Explanation {
         kind: Code::ScriptSyntax,
-        id: "S001",
+        id: "F005",
         title: "the script is not well formed",
         text: "A script is RON: `Script(agents: {\"name\": [(say: ...), ...]})`. It lies \
                       beside its world and ends in `.script.ron`.",
     },
     Explanation {
         kind: Code::ScriptNames,
-        id: "S002",
+        id: "F006",
         title: "the script names what its world does not have",
         text: "An agent that the world does not have never speaks: an error. A tool, agent \
                       or source that it does not have may be named on purpose, to see what \

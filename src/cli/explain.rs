@@ -2,6 +2,7 @@
 
 use policies::rules::{self, Rule};
 use study::columns::{Part, Spec};
+use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::{Code, TABLE};
 
@@ -39,10 +40,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 fn explain(code: &str) -> Result<String, Failure> {
     known(code).ok_or_else(|| {
         let codes = TABLE.iter().map(|entry| entry.id);
+        let studies = STUDY_CODES.iter().map(|entry| entry.id);
         let ours = codes::TABLE.iter().map(|entry| entry.id);
         let rules = rules::ALL.iter().map(|rule| rule.id);
         let columns = row_columns().iter().map(|column| column.spec.name);
-        let names = codes.chain(ours).chain(rules).chain(columns);
+        let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
         let lists = "`containment list codes`, `list rules` and `list metrics` show what there is";
         let help = nearest::suggestion(code, names).unwrap_or_else(|| lists.to_owned());
         Failure::usage(format!("nothing is called `{code}`"), Some(help))
@@ -51,6 +53,7 @@ fn explain(code: &str) -> Result<String, Failure> {
 
 fn known(code: &str) -> Option<String> {
     world_code(code)
+        .or_else(|| study_code(code))
         .or_else(|| own_code(code))
         .or_else(|| rule(code))
         .or_else(|| column(code))
@@ -65,6 +68,13 @@ fn world_code(code: &str) -> Option<String> {
         "{id} ({severity}): {}\n\n{text}\n\n  wrong: {}\n  right: {}\n",
         entry.title, entry.wrong, entry.right
     ))
+}
+
+fn study_code(code: &str) -> Option<String> {
+    let mut codes = STUDY_CODES.iter();
+    let entry = codes.find(|entry| entry.id.eq_ignore_ascii_case(code))?;
+    let text = wrapped(entry.explanation, WIDTH, 0);
+    Some(format!("{} (error) in a study file\n\n{text}\n", entry.id))
 }
 
 fn own_code(code: &str) -> Option<String> {

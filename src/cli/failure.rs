@@ -2,6 +2,7 @@
 
 use std::io;
 
+use study::plan::problem::StudyReport;
 use worlds::diagnostic::Report;
 
 use super::exit::Exit;
@@ -49,6 +50,17 @@ impl From<Problem> for Failure {
 
 impl From<Report> for Failure {
     fn from(report: Report) -> Self {
+        let exit = if report.is_unsupported_version() {
+            Exit::UnsupportedVersion
+        } else {
+            Exit::Invalid
+        };
+        Self::new(exit, report)
+    }
+}
+
+impl From<StudyReport> for Failure {
+    fn from(report: StudyReport) -> Self {
         let exit = if report.is_unsupported_version() {
             Exit::UnsupportedVersion
         } else {

@@ -6,6 +6,7 @@ use plugins::registry::PluginInfo;
 use policies::rules::{self, Origin};
 use serde_json::{Value, json};
 use study::columns::Part;
+use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::TABLE;
 
@@ -240,9 +241,11 @@ fn code_list() -> List {
     };
     let of_worlds = TABLE.iter();
     let of_worlds = of_worlds.map(|e| item(e.id, severity_name(e.severity), e.title));
+    let of_studies = STUDY_CODES.iter();
+    let of_studies = of_studies.map(|e| item(e.id, "error", e.explanation));
     let own = codes::TABLE.iter().map(|e| item(e.id, "error", e.title));
     List {
         header: vec!["code", "severity", "problem"],
-        items: of_worlds.chain(own).collect(),
+        items: of_worlds.chain(of_studies).chain(own).collect(),
     }
 }

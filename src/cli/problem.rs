@@ -6,6 +6,7 @@ use miette::{
     Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode,
 };
 use serde_json::{Value, json};
+use study::plan::problem::StudyReport;
 use worlds::diagnostic::{Report, Severity};
 
 use super::codes::Code;
@@ -16,12 +17,12 @@ const WIDTH: usize = 100;
 /// How problems are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ErrorFormat {
-    /// Drawn, with the lines concerned.
+    /// Drawn, with the lines concerned
     #[default]
     Human,
-    /// One line each: `file:line:column: error[code]: message; help`.
+    /// One line each: `file:line:column: error[code]: message; help`
     Plain,
-    /// One JSON object each.
+    /// One JSON object each
     Json,
 }
 
@@ -163,11 +164,13 @@ impl Diagnostic for Problem {
     }
 }
 
-/// Something to tell the user: the problems of a world file, or one of our own.
+/// Something to tell the user: the problems of a world or study file, or one of our own.
 #[derive(Debug)]
 pub(crate) enum Complaint {
     /// The problems of a world file.
     World(Report),
+    /// The problems of a study file.
+    Study(StudyReport),
     /// A problem that a command found.
     Own(Problem),
 }
@@ -175,6 +178,12 @@ pub(crate) enum Complaint {
 impl From<Report> for Complaint {
     fn from(report: Report) -> Self {
         Self::World(report)
+    }
+}
+
+impl From<StudyReport> for Complaint {
+    fn from(report: StudyReport) -> Self {
+        Self::Study(report)
     }
 }
 
@@ -217,6 +226,7 @@ impl Complaint {
         let errors = errors.count();
         let unlisted = match self {
             Self::World(report) if report.has_errors() => report.unlisted(),
+            Self::Study(report) => report.unlisted(),
             Self::World(_) | Self::Own(_) => 0,
         };
         (errors + unlisted, flat.len() - errors)
@@ -233,6 +243,7 @@ impl Complaint {
             .with_width(WIDTH);
         let diagnostic: &dyn Diagnostic = match self {
             Self::World(report) => report,
+            Self::Study(report) => report,
             Self::Own(problem) => problem,
         };
         let mut out = String::new();
@@ -255,6 +266,21 @@ impl Complaint {
     fn flat(&self) -> Vec<Flat<'_>> {
         match self {
             Self::Own(problem) => vec![problem.flat()],
+            Self::Study(report) => {
+                let origin = report.origin();
+                let problems = report.problems().iter();
+                problems
+                    .map(|problem| Flat {
+                        severity: Severity::Error,
+                        code: Some(problem.code.id()),
+                        file: Some(origin),
+                        line: Some(problem.line),
+                        column: Some(problem.column),
+                        message: &problem.message,
+                        help: problem.help.as_deref(),
+                    })
+                    .collect()
+            }
             Self::World(report) => {
                 let origin = report.origin();
                 let problems = report.problems().iter();

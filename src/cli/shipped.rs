@@ -108,6 +108,18 @@ mod tests {
     }
 
     #[test]
+    fn the_worlds_of_the_study_are_inside() {
+        let study = study::plan::file::load(DEMOS, "demos.ron").expect("a study");
+        for path in &study.worlds {
+            let name = path
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.strip_suffix(".ron"));
+            assert!(name.and_then(world).is_some(), "{path}");
+        }
+    }
+
+    #[test]
     fn every_world_says_what_it_is() {
         for world in WORLDS {
             let summary = world.summary();

@@ -1,6 +1,7 @@
 //! `containment study`: many rollouts from a study file, a result folder, and what differs.
 
-mod plans;
+pub(crate) mod plans;
+
 mod progress;
 mod summary;
 
@@ -20,10 +21,10 @@ use progress::{Clock, ProgressChoice};
 /// How the summary is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// A table and a few lines.
+    /// A table and a few lines
     #[default]
     Text,
-    /// One JSON object.
+    /// One JSON object
     Json,
 }
 

@@ -11,14 +11,14 @@ use crate::cli::terminal::Terminal;
 /// How progress is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ProgressChoice {
-    /// A bar on a terminal, lines elsewhere.
+    /// A bar on a terminal, lines elsewhere
     #[default]
     Auto,
-    /// A bar.
+    /// A bar
     Bar,
-    /// Ten lines at most.
+    /// Ten lines at most
     Lines,
-    /// Nothing.
+    /// Nothing
     None,
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Told<'a> {
 
 /// What the table shows: a heading and the column of the row behind it. Ratios are shown as stored,
 /// unreduced.
-const SHOWN: [(&str, &str); 9] = [
+const SHOWN: [(&str, &str); 10] = [
     ("harm", "committed_harm"),
     ("attempt", "harm_attempt"),
     ("done", "authorized_tainted_action_success"),
@@ -35,6 +35,7 @@ const SHOWN: [(&str, &str); 9] = [
     ("fp confirm", "false_positive_confirm_rate"),
     ("recovered", "recovery_success"),
     ("reinfected", "memory_reinfection"),
+    ("rolled back", "rollback"),
 ];
 
 impl Told<'_> {
