@@ -2,13 +2,13 @@
 //! whatever the process is told about locale and time zone.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use containment_bench::Bench;
 use containment_bench::bench::setting;
 use engine::Rollout;
 
-use crate::support::{POLICIES, columns, numbers, root, run, scene, shipped, start};
+use crate::support::{POLICIES, columns, numbers, run, scene, shipped, start};
 
 #[test]
 fn a_reused_world_equals_a_fresh_one() {
@@ -97,55 +97,29 @@ fn seeds_differ_where_a_script_takes_a_chance_and_only_there() {
     }
 }
 
-/// What the program prints, or writes as rows, for one command in one environment.
-fn printed(words: &[&str], environment: &[(&str, &str)], rows: Option<&Path>) -> Vec<u8> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_containment"));
-    command
-        .args(words)
-        .current_dir(root())
-        .envs(environment.iter().copied());
-    let output = command.output().expect("the program starts");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{words:?}: {errors}");
-    match rows {
-        Some(path) => std::fs::read(path).expect("the rows of the study"),
-        None => output.stdout,
-    }
+/// The rows of the shipped study, by a process with this environment and so many workers.
+fn rows(folder: &Path, workers: &str, environment: [(&str, &str); 2]) -> Vec<u8> {
+    let out = folder.join(workers);
+    let status = Command::new(env!("CARGO_BIN_EXE_containment"))
+        .args(["study", "--progress", "none", "--threads", workers, "--out"])
+        .arg(&out)
+        .envs(environment)
+        .stdout(Stdio::null())
+        .status()
+        .expect("the program starts");
+    assert!(status.success(), "{workers} workers: {status}");
+    std::fs::read(out.join("rows.csv")).expect("the rows of the study")
 }
 
-/// A process of its own each time, in another locale and time zone, with another number of workers.
 #[test]
-fn processes_locales_time_zones_and_workers_do_not_show() {
-    let environments = [
-        [("LC_ALL", "C"), ("TZ", "UTC")],
-        [("LC_ALL", "de_DE.UTF-8"), ("TZ", "Asia/Kathmandu")],
-        [("LC_ALL", "tr_TR.UTF-8"), ("TZ", "America/St_Johns")],
-    ];
-    let world = "case6_control_rollback";
-    let commands: [&[&str]; 2] = [
-        &["run", world, "--policy", "rollback_v2", "--seed", "3"],
-        &["trace", world, "--policy", "rollback_v2", "--reveal"],
-    ];
-    for words in commands {
-        let first = printed(words, &environments[0], None);
-        assert!(!first.is_empty());
-        for environment in &environments {
-            assert_eq!(
-                printed(words, environment, None),
-                first,
-                "{words:?}, {environment:?}"
-            );
-        }
-    }
+fn rows_do_not_depend_on_process_workers_locale_or_time_zone() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let rows_of = |workers: &str, environment| {
-        let out = folder.path().join(workers);
-        let out = out.to_str().expect("a path in text");
-        let words = ["study", "--threads", workers, "--out", out];
-        printed(&words, environment, Some(&Path::new(out).join("rows.csv")))
-    };
-    let one = rows_of("1", &environments[0]);
-    for (workers, environment) in ["2", "7"].into_iter().zip(&environments[1..]) {
-        assert!(rows_of(workers, environment) == one, "{workers} workers");
+    let first = rows(folder.path(), "1", [("LC_ALL", "C"), ("TZ", "UTC")]);
+    for (workers, locale, zone) in [
+        ("2", "de_DE.UTF-8", "Asia/Kathmandu"),
+        ("7", "tr_TR.UTF-8", "America/St_Johns"),
+    ] {
+        let other = rows(folder.path(), workers, [("LC_ALL", locale), ("TZ", zone)]);
+        assert!(other == first, "{workers} workers, {locale}, {zone}");
     }
 }
