@@ -55,8 +55,7 @@ const GROUP: [&str; 5] = [
 /// The shipped world whose trace is nearest to the 23 nodes of the first prototypes.
 const REFERENCE: &str = "four_channels";
 /// What a rollout of about 23 nodes took the fastest of the first prototypes.
-const PROTOTYPE: &str =
-    "the flat-array prototype took 2.0 us for 23.4 nodes, on another day and with another machine load";
+const PROTOTYPE: &str = "the flat-array prototype took 2.0 us for 23.4 nodes, on another day and with another machine load";
 /// How long a batch takes the engine: well below the time slice of a busy machine, so that the
 /// median batch is one that ran without a break.
 const BATCH: Duration = Duration::from_micros(200);
@@ -420,16 +419,29 @@ fn print_table(scenes: &[Scene]) {
     println!("\nOne rollout in nanoseconds: medians of {TURNS} short batches, taken in turns.");
     println!(
         "{:<38} {:<16} {:>7} {:>7} {:>5}  {:>5} {:>5} {:>6} {:>6}  {:>8}",
-        "world", "policy", "engine", "oracle", "ratio", "nodes", "edges", "agenda", "events", "ns/event"
+        "world",
+        "policy",
+        "engine",
+        "oracle",
+        "ratio",
+        "nodes",
+        "edges",
+        "agenda",
+        "events",
+        "ns/event"
     );
     for scene in scenes {
         for policy in POLICIES {
             print_row(scene, policy);
         }
     }
-    println!("nodes, edges, events: of the trace; agenda: events executed, by which ns/event divides.");
+    println!(
+        "nodes, edges, events: of the trace; agenda: events executed, by which ns/event divides."
+    );
     println!("*: the reference workload. {PROTOTYPE}.");
-    println!("\nFive policies on one world in nanoseconds, forked where they part and from scratch.");
+    println!(
+        "\nFive policies on one world in nanoseconds, forked where they part and from scratch."
+    );
     println!(
         "{:<38} {:>8} {:>8} {:>5}  {:>8} {:>8}",
         "world", "forked", "scratch", "ratio", "executed", "of"
