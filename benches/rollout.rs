@@ -353,7 +353,7 @@ impl<'a> Group<'a> {
         )
     }
 
-    fn from_scratch(&mut self) {
+    fn run_from_scratch(&mut self) {
         for maker in &self.makers {
             self.rollout
                 .restart(&self.scene.scenario, maker.make(), &self.setting);
@@ -371,7 +371,7 @@ fn forks(criterion: &mut Criterion, scenes: &[Scene]) {
             bencher.iter(|| policies.forked());
         });
         group.bench_function(BenchmarkId::new("from_scratch", name(scene)), |bencher| {
-            bencher.iter(|| policies.from_scratch());
+            bencher.iter(|| policies.run_from_scratch());
         });
     }
     group.finish();
@@ -488,7 +488,7 @@ fn print_fork_row(scene: &Scene) {
     let samples = Samples::take(
         &mut group,
         |group| timed(|| group.forked()),
-        |group| timed(|| group.from_scratch()),
+        |group| timed(|| group.run_from_scratch()),
     );
     let (forked, scratch, ratio) = samples.medians(1);
     println!(
