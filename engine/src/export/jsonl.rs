@@ -48,7 +48,7 @@ pub fn write(header: Header<'_>, trace: &Trace, labels: &LabelTable, reveal: boo
     out
 }
 
-/// One event of a trace as a JSON object, as [`write`] would write it.
+/// One event of a trace as a JSON object, as [`write()`] would write it.
 #[must_use]
 pub fn event(
     scenario: &Scenario,
