@@ -33,7 +33,7 @@ enum Format {
 pub(crate) struct Args {
     /// A study file; without one, the eight case studies that are shipped
     file: Option<PathBuf>,
-    /// The folder of the result [default: results/<name of the study>]
+    /// The folder of the result [default: a folder in `results`, named for the study]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Worker threads [default: one per processor]; the result does not depend on it
