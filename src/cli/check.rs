@@ -89,7 +89,7 @@ fn check(path: &Path) -> Finding {
         scenes::find(&world_of(path))
     };
     match found {
-        Ok(world) if is_study(&world.text) => check_study(path, file),
+        Ok(world) if path != Path::new(STDIN) && is_study(&world.text) => check_study(path, file),
         Ok(world) => check_world(world, file),
         Err(problem) => Finding {
             file,

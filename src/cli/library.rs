@@ -7,7 +7,7 @@ use containment_bench::{Bench, Choice, Scene};
 use engine::Setting;
 use plugins::draws::RolloutKey;
 use serde_json::Value;
-use study::results::Results;
+use study::manifest::Circumstances;
 use study::row::Row;
 
 use super::codes::Code;
@@ -49,8 +49,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// The worlds of a result: those given, those of its study file, and the shipped ones.
-    pub(crate) fn of(results: &Results, given: &[PathBuf]) -> Self {
-        let circumstances = &results.manifest.circumstances;
+    pub(crate) fn of(circumstances: &Circumstances, given: &[PathBuf]) -> Self {
         let file = circumstances.study_file.as_ref().map(Path::new);
         let folder = file.and_then(Path::parent);
         let worlds = circumstances.world_files.iter();
@@ -63,7 +62,10 @@ impl Library {
 
     /// The worlds given, and those beside a trace.
     pub(crate) fn beside(trace: &Path, given: &[PathBuf]) -> Self {
-        let folder = trace.parent().unwrap_or(Path::new(""));
+        let folder = match trace.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
         let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let worlds = beside.map(|entry| entry.path());
         let worlds = worlds.filter(|path| path.extension().is_some_and(|ending| ending == "ron"));

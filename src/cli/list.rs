@@ -15,9 +15,12 @@ use super::failure::Failure;
 use super::problem::severity_name;
 use super::scenes::WorldText;
 use super::shipped::{self, ShippedWorld};
-use super::table::Table;
+use super::table::{Table, wrapped};
 use super::terminal::Terminal;
 use super::{codes, words};
+
+/// The width of the description of a parameter, in characters.
+const WIDTH: usize = 80;
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -119,10 +122,13 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
         });
         let summary = info.summary.trim_end_matches('.').to_owned();
         items.push((vec![info.name.to_owned(), summary], json));
-        items.extend(info.parameters.iter().map(|parameter| {
-            let cells = vec![String::new(), format!("  {}", parameter_text(parameter))];
-            (cells, Value::Null)
-        }));
+        for parameter in &info.parameters {
+            let text = wrapped(&parameter_text(parameter), WIDTH, 4);
+            items.extend(text.lines().map(|line| {
+                let cells = vec![String::new(), format!("  {line}")];
+                (cells, Value::Null)
+            }));
+        }
     }
     List {
         header: vec!["name", "what it is"],

@@ -89,5 +89,5 @@ fn of_row(folder: &Path, id: &str) -> Result<(Case, Choice), Failure> {
     };
     let rows = chosen(&results.rows, Some(id))?;
     let row = rows.first().expect("exactly one row is chosen by an id");
-    case_of_row(row, &mut Library::of(&results, &[]))
+    case_of_row(row, &mut Library::of(&results.manifest.circumstances, &[]))
 }

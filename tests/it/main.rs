@@ -1,6 +1,7 @@
 //! The integration tests, in one program so that there is one link.
 
 mod case_studies;
+mod cli;
 mod conformance;
 mod coverage;
 mod determinism;

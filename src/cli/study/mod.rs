@@ -10,13 +10,19 @@ use std::path::PathBuf;
 
 use study::manifest::{Manifest, scenario_lines};
 use study::results;
+use study::row::Row;
 use study::runner;
 
 use super::exit::Exit;
 use super::failure::Failure;
+use super::library::{Library, case_of_row};
 use super::problem::Problem;
+use super::rows;
 use super::terminal::Terminal;
 use progress::{Clock, ProgressChoice};
+
+/// Failed rollouts that are told one by one.
+const TOLD_ERRORS: usize = 5;
 
 /// How the summary is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -82,7 +88,32 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Json => terminal.print(&told.json())?,
         Format::Text => terminal.print(&told.text())?,
     }
-    Ok(Exit::Ok)
+    Ok(tell_errors(&outcomes.rows, &manifest, terminal))
+}
+
+/// Tells which rollouts have no numbers because their backend failed, each with a command that
+/// shows it again.
+fn tell_errors(rows: &[Row], manifest: &Manifest, terminal: &Terminal) -> Exit {
+    let errored: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.identity.has_errored())
+        .collect();
+    if errored.is_empty() {
+        return Exit::Ok;
+    }
+    let mut library = Library::of(&manifest.circumstances, &[]);
+    for row in errored.iter().take(TOLD_ERRORS) {
+        let told = case_of_row(row, &mut library)
+            .and_then(|(case, policy)| rows::require_numbers(&case, &policy, row));
+        if let Err(failure) = told {
+            terminal.fail(&failure);
+        }
+    }
+    let (errored, rows) = (errored.len(), rows.len());
+    terminal.note(&format!(
+        "{errored} of {rows} rollouts have no numbers: their backend failed"
+    ));
+    Exit::Incomplete
 }
 
 /// As many workers as there are processors.

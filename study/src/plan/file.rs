@@ -33,11 +33,19 @@ pub const PAPER_POLICIES: [&str; 7] = [
     "rollback_v2",
 ];
 
+/// What is read of a study file of any version.
+#[derive(Debug, Deserialize)]
+#[serde(rename = "Study")]
+struct Version {
+    /// The version of the grammar.
+    schema: u32,
+}
+
 /// The text of a study file, as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "Study")]
 struct StudyFile {
-    /// The version of the grammar.
+    #[expect(dead_code, reason = "`Version` was read before")]
     schema: u32,
     /// The name, also that of the folder of the result.
     name: String,
@@ -143,10 +151,19 @@ pub fn load(text: &str, origin: &str) -> Result<Study, StudyReport> {
         report.push_at(0..0, StudyCode::TooLarge, message, None);
         return Err(report);
     }
-    let parsed: Result<StudyFile, _> = ron::Options::default()
-        .with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME)
-        .from_str(text);
-    match parsed {
+    let options =
+        ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+    // Before the fields: those of another version may be other ones.
+    if let Ok(Version { schema }) = options.from_str(text)
+        && schema != SCHEMA
+    {
+        let message = format!("version {schema} of the grammar is not supported");
+        let help = Some(format!("this program reads version {SCHEMA}"));
+        let code = StudyCode::UnsupportedSchema;
+        report.push(Field::Schema, 0, code, message, help);
+        return Err(report);
+    }
+    match options.from_str(text) {
         Ok(file) => checked(file, report),
         Err(error) => {
             report.push_ron(error);
@@ -175,18 +192,6 @@ pub fn load_bytes(bytes: &[u8], origin: &str) -> Result<Study, StudyReport> {
 }
 
 fn checked(file: StudyFile, mut report: StudyReport) -> Result<Study, StudyReport> {
-    if file.schema != SCHEMA {
-        let message = format!("version {} of the grammar is not supported", file.schema);
-        let help = Some(format!("this program reads version {SCHEMA}"));
-        report.push(
-            Field::Schema,
-            0,
-            StudyCode::UnsupportedSchema,
-            message,
-            help,
-        );
-        return Err(report);
-    }
     check_name(&file.name, &mut report);
     let seeds: Vec<String> = file.seeds.iter().map(u64::to_string).collect();
     check_list(&file.worlds, Field::Worlds, &mut report);

@@ -1,0 +1,175 @@
+//! What the program says of itself: help, lists, explanations.
+
+use worlds::diagnostic::TABLE;
+
+use super::Place;
+
+const COMMANDS: [&str; 11] = [
+    "study", "run", "step", "pair", "trace", "check", "replay", "diff", "parse", "list", "explain",
+];
+const KINDS: [&str; 9] = [
+    "policies",
+    "models",
+    "parsers",
+    "attackers",
+    "auditors",
+    "worlds",
+    "metrics",
+    "rules",
+    "codes",
+];
+
+#[test]
+fn every_command_has_help_and_exit_codes_are_in_it() {
+    let place = Place::new();
+    let help = place.run(&["--help"]).expect(0);
+    for command in COMMANDS {
+        assert!(
+            help.out.contains(&format!("\n  {command} ")),
+            "{command}: {}",
+            help.out
+        );
+        let own = place.run(&[command, "--help"]).expect(0);
+        assert!(own.out.contains("Usage: containment"), "{}", own.out);
+    }
+    assert!(
+        help.out
+            .contains("7  a file is written for another version"),
+        "{}",
+        help.out
+    );
+    let step = place.run(&["step", "--help"]).expect(0);
+    assert!(
+        step.out.contains("tick     when, in ticks of virtual time"),
+        "{}",
+        step.out
+    );
+}
+
+#[test]
+fn a_wrong_command_line_is_told_and_nothing_is_printed() {
+    let place = Place::new();
+    let world = "case2_partner_meeting";
+    for (words, says) in [
+        (&["rnu"][..], "rnu"),
+        (&["run", world][..], "--policy"),
+        (
+            &["run", world, "--policy", "nome"][..],
+            "did you mean `none`?",
+        ),
+        (
+            &["run", world, "--policy", "none", "--model", "script"][..],
+            "scripted",
+        ),
+        (
+            &["run", world, "--policy", "none", "--set", "a=b"][..],
+            "no parameter `a`",
+        ),
+        (
+            &["run", world, "--policy", "none", "--set", "a"][..],
+            "KEY=VALUE",
+        ),
+        (
+            &["run", world, "--policy", "none", "--seed", "x"][..],
+            "--seed",
+        ),
+        (
+            &[
+                "run",
+                world,
+                "--policy",
+                "none",
+                "--instrumentation",
+                "papr",
+            ][..],
+            "`full`",
+        ),
+        (
+            &["run", world, "--policy", "none", "--reveal"][..],
+            "--trace",
+        ),
+        (
+            &["step", world, "--policy", "none", "--script", "n;x"][..],
+            "`x` is no command",
+        ),
+        (&["pair", world, "--policies", "none"][..], "two policies"),
+        (
+            &[
+                "pair",
+                world,
+                "--policies",
+                "none,tool_boundary",
+                "--at",
+                "3",
+            ][..],
+            "--under",
+        ),
+        (&["explain", "W0002"][..], "did you mean"),
+        (&["list", "polices"][..], "policies"),
+        (
+            &["parse", "-", "--world", "case8_parser_validity"][..],
+            "archivist",
+        ),
+    ] {
+        let done = place.run(words).fails(2, &[says]);
+        assert_eq!(done.out, "", "{words:?}");
+    }
+}
+
+#[test]
+fn lists_hold_what_there_is_as_text_and_as_json() {
+    let place = Place::new();
+    for kind in KINDS {
+        let text = place.run(&["list", kind]).expect(0).out;
+        let json = place
+            .run(&["list", kind, "--format", "json"])
+            .expect(0)
+            .json();
+        let items = json["items"].as_array().expect("items");
+        assert!(!items.is_empty(), "{kind}");
+        for item in items {
+            let name = ["name", "id", "code"]
+                .iter()
+                .find_map(|key| item[*key].as_str());
+            let name = name.expect("an item has a name");
+            assert!(
+                text.lines().any(|line| line.starts_with(name)),
+                "{kind}: {name}"
+            );
+        }
+    }
+    let policies = place.run(&["list", "policies"]).out;
+    for policy in crate::support::POLICIES {
+        assert!(policies.contains(policy), "{policy}");
+    }
+}
+
+#[test]
+fn every_code_rule_and_column_is_explained() {
+    let place = Place::new();
+    for kind in ["codes", "rules", "metrics"] {
+        let list = place.run(&["list", kind, "--format", "json"]).json();
+        let items = list["items"].as_array().expect("items");
+        let names = items.iter().map(|item| {
+            let mut keys = ["code", "id", "name"].iter();
+            keys.find_map(|key| item[*key].as_str())
+                .expect("an item has a name")
+        });
+        let words: Vec<&str> = ["explain"].into_iter().chain(names).collect();
+        let text = place.run(&words).expect(0).out;
+        for name in &words[1..] {
+            assert!(text.contains(name), "{name}");
+        }
+    }
+    let composed = place
+        .run(&["explain", "block_secret_leak+block_outside_user_goal"])
+        .expect(0);
+    assert!(
+        composed.out.contains("block_outside_user_goal (paper)"),
+        "{}",
+        composed.out
+    );
+    assert_eq!(TABLE[0].id, "W001");
+    let code = place.run(&["explain", "w001"]).expect(0).out;
+    assert!(code.contains("wrong:") && code.contains("right:"), "{code}");
+}

@@ -1,0 +1,365 @@
+//! `study`, `replay` and `diff`: what is written down, and whether it comes out the same again.
+
+use super::Place;
+
+const CASE_2: &str = "case2_partner_meeting";
+
+/// A place with the result of the shipped study in `results/demos`.
+fn place_with_result() -> Place {
+    let place = Place::new();
+    place.run(&["study", "--progress", "none"]).expect(0);
+    place
+}
+
+#[test]
+fn the_shipped_study_runs_from_anywhere() {
+    let place = Place::new();
+    let done = place.run(&["study"]).expect(0);
+    for shown in [
+        "case2_partner_meeting",
+        "rollback_v2",
+        "8/12",
+        "3/4",
+        "200 rollouts",
+    ] {
+        assert!(done.out.contains(shown), "{shown}: {}", done.out);
+    }
+    assert!(done.err.contains("200 of 200 rollouts"), "{}", done.err);
+    assert!(
+        !done.err.contains('\u{1b}') && !done.err.contains('\r'),
+        "{}",
+        done.err
+    );
+    for file in ["manifest.json", "rows.csv", "scenarios.jsonl"] {
+        assert!(!place.read(&format!("results/demos/{file}")).is_empty());
+    }
+    assert_eq!(place.read("results/demos/rows.csv").lines().count(), 201);
+}
+
+#[test]
+fn the_summary_of_a_study_is_one_json_object() {
+    let place = Place::new();
+    let words = ["study", "--format", "json", "--out", "here", "--progress"];
+    let done = place
+        .run(&[&words[..], &["none", "--threads", "1"]].concat())
+        .expect(0);
+    assert_eq!(done.err, "");
+    assert_eq!(done.out.lines().count(), 1);
+    let json = done.json();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["rollouts"], 200);
+    assert_eq!(json["rows_by_stage"]["security"], 75);
+    assert!(json["seconds"].is_object());
+    for rate in ["rollouts_per_second_per_core", "events_per_second_per_core"] {
+        assert!(json[rate].as_f64().is_some_and(|rate| rate > 0.0), "{rate}");
+    }
+    let lines = place
+        .run(&[&words[..], &["lines", "--threads", "3"]].concat())
+        .expect(0);
+    assert!(
+        (1..=10).contains(&lines.err.lines().count()),
+        "{}",
+        lines.err
+    );
+    for digest in ["manifest_digest", "rows_digest"] {
+        assert_eq!(json[digest].as_str().map(str::len), Some(32));
+        assert_eq!(lines.json()[digest], json[digest]);
+    }
+    let other = place
+        .run(&["study", "--seed", "2", "--format", "json", "--out", "there"])
+        .json();
+    assert_ne!(other["manifest_digest"], json["manifest_digest"]);
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_incomplete() {
+    let place = Place::new();
+    place.write("file", "");
+    let words = ["study", "--out", "file/results", "--progress", "none"];
+    place.run(&words).fails(5, &["file/results", "--out"]);
+    let words = [
+        "run",
+        CASE_2,
+        "--policy",
+        "none",
+        "--trace",
+        "no/such/folder/x.jsonl",
+    ];
+    place
+        .run(&words)
+        .fails(5, &["x.jsonl", "a folder that exists"]);
+}
+
+#[test]
+fn rows_replay_to_the_same_cells() {
+    let place = place_with_result();
+    let all = place.run(&["replay", "results/demos"]).expect(0);
+    assert_eq!(all.out, "200 rows replayed: 200 the same, 0 different\n");
+    let rows = place.read("results/demos/rows.csv");
+    let id = rows
+        .lines()
+        .nth(3)
+        .and_then(|line| line.split(',').nth(1))
+        .expect("an id");
+    let one = place
+        .run(&["replay", "results/demos/rows.csv", "--id", &id[..12]])
+        .expect(0);
+    assert_eq!(one.out, "1 rows replayed: 1 the same, 0 different\n");
+    let words = ["replay", "results/demos", "--id"];
+    place
+        .run(&[&words[..], &["x"]].concat())
+        .fails(2, &["no row has an id"]);
+    place
+        .run(&[&words[..], &[""]].concat())
+        .fails(2, &["200 rows have an id"]);
+    let trace = place
+        .run(&["trace", "results/demos", "--id", id])
+        .expect(0)
+        .out;
+    assert!(
+        trace.contains("\"scenario\":\"case1_violation_commits\""),
+        "{trace}"
+    );
+    place.run(&["trace", "results/demos"]).fails(2, &["--id"]);
+}
+
+/// Rewrites the result so that its digests fit the changed rows.
+fn forge_rows(place: &Place, change: impl FnOnce(String) -> String) {
+    let text = change(place.read("results/demos/rows.csv"));
+    let rows = study::row::read_csv(text.as_bytes()).expect("rows");
+    let manifest = study::manifest::Manifest::from_json(&place.read("results/demos/manifest.json"));
+    let folder = place.path("results/demos");
+    study::results::write(&folder, &manifest.expect("a manifest"), &[], &rows).expect("written");
+}
+
+#[test]
+fn a_changed_row_is_noticed_by_replay() {
+    let place = place_with_result();
+    let digest = |text: &str| {
+        let header = text.lines().next().expect("a header");
+        let column = header
+            .split(',')
+            .position(|name| name == "trace_digest")
+            .expect("a column");
+        text.lines()
+            .nth(1)
+            .and_then(|line| line.split(',').nth(column))
+            .expect("a digest")
+            .to_owned()
+    };
+    forge_rows(&place, |text| {
+        let first = digest(&text);
+        text.replacen(&first, &"0".repeat(32), 1)
+    });
+    let done = place
+        .run(&["replay", "results/demos"])
+        .fails(6, &["reproduce: containment run"]);
+    assert!(done.out.contains("trace_digest"), "{}", done.out);
+    assert!(
+        done.out.contains("199 the same, 1 different"),
+        "{}",
+        done.out
+    );
+    let command = done
+        .err
+        .lines()
+        .find_map(|line| line.strip_prefix("reproduce: containment "));
+    let words: Vec<&str> = command.expect("a command").split(' ').collect();
+    place.run(&words).expect(0);
+}
+
+#[test]
+fn a_result_changed_by_hand_is_refused() {
+    let place = place_with_result();
+    let rows = place.read("results/demos/rows.csv");
+    place.write("results/demos/rows.csv", rows.replacen("none", "nome", 1));
+    place
+        .run(&["replay", "results/demos"])
+        .fails(4, &["digest", "run the study again"]);
+    place.write("results/demos/rows.csv", rows);
+    let manifest = place.read("results/demos/manifest.json");
+    place.write(
+        "results/demos/manifest.json",
+        manifest.replace("\"schema\": 1", "\"schema\": 2"),
+    );
+    place
+        .run(&["replay", "results/demos"])
+        .fails(7, &["schema 2"]);
+    std::fs::remove_file(place.path("results/demos/manifest.json")).expect("the manifest");
+    place
+        .run(&["diff", "results/demos", "results/demos"])
+        .fails(3, &["manifest.json"]);
+}
+
+#[test]
+fn traces_replay_to_the_same_events() {
+    let place = Place::new();
+    for (policy, more) in [
+        ("none", &[][..]),
+        (
+            "taint_only_v1",
+            &["--reveal", "--seed", "3", "--user", "oracle"][..],
+        ),
+        (
+            "intent_ledger_v2",
+            &["--set", "jump_rule=off", "--instrumentation", "full"][..],
+        ),
+    ] {
+        let words = ["run", CASE_2, "--policy", policy, "--trace", "a.jsonl"];
+        place.run(&[&words[..], more].concat()).expect(0);
+        let done = place.run(&["replay", "a.jsonl"]).expect(0);
+        assert!(done.out.contains("all the same"), "{}", done.out);
+    }
+}
+
+#[test]
+fn a_changed_event_is_named() {
+    let place = Place::new();
+    place
+        .run(&["run", CASE_2, "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    let trace = place.read("a.jsonl");
+    place.write("b.jsonl", trace.replacen("\"tick\":3", "\"tick\":4", 1));
+    let replayed = place
+        .run(&["replay", "b.jsonl"])
+        .fails(6, &["reproduce: containment run"]);
+    assert!(
+        replayed
+            .out
+            .starts_with("first difference at event 5, tick 4"),
+        "{}",
+        replayed.out
+    );
+    let compared = place.run(&["diff", "a.jsonl", "b.jsonl"]).expect(6);
+    assert!(
+        compared
+            .out
+            .starts_with("first difference at event 5, tick 3"),
+        "{}",
+        compared.out
+    );
+    let json = place
+        .run(&["diff", "a.jsonl", "b.jsonl", "--format", "json"])
+        .expect(6)
+        .json();
+    assert_eq!(json["first_difference"]["event"], 5);
+    assert_eq!(json["same"], false);
+    let cut: String = trace
+        .lines()
+        .take(4)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    place.write("c.jsonl", cut);
+    let shorter = place.run(&["diff", "a.jsonl", "c.jsonl"]).expect(6).out;
+    assert!(
+        shorter.contains("the trace ends after 3 events"),
+        "{shorter}"
+    );
+    let same = place.run(&["diff", "a.jsonl", "a.jsonl"]).expect(0).out;
+    assert!(same.contains("events are the same"), "{same}");
+}
+
+#[test]
+fn a_trace_of_other_inputs_is_refused() {
+    let place = Place::new();
+    place
+        .run(&["run", CASE_2, "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    let trace = place.read("a.jsonl");
+    let hash = trace
+        .split("\"scenario_hash\":\"")
+        .nth(1)
+        .and_then(|rest| rest.get(..32));
+    place.write(
+        "b.jsonl",
+        trace.replace(hash.expect("a hash"), &"1".repeat(32)),
+    );
+    place
+        .run(&["replay", "b.jsonl"])
+        .fails(3, &["has changed", "--world"]);
+    place.write("c.jsonl", trace.replace(CASE_2, "elsewhere"));
+    place
+        .run(&["replay", "c.jsonl"])
+        .fails(3, &["`elsewhere` is not found"]);
+    place.write(
+        "d.jsonl",
+        trace.replacen("\"policy\":\"none\"", "\"policy\":\"tool_boundary\"", 1),
+    );
+    place.run(&["replay", "d.jsonl"]).fails(3, &["policy_hash"]);
+    place.write("e.jsonl", trace.replacen("\"schema\":1", "\"schema\":2", 1));
+    place.run(&["replay", "e.jsonl"]).fails(7, &["schema 2"]);
+    place.write("f.jsonl", "{\"what\":1}\n");
+    place
+        .run(&["replay", "f.jsonl"])
+        .fails(3, &["F004", "no header"]);
+}
+
+#[test]
+fn a_world_of_ones_own_is_found_beside_its_trace() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let world = place
+        .read("case2_partner_meeting.ron")
+        .replace("Quarterly", "Yearly");
+    place.write("mine.ron", world);
+    place.write(
+        "mine.script.ron",
+        place.read("case2_partner_meeting.script.ron"),
+    );
+    place
+        .run(&["run", "mine.ron", "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    place.run(&["replay", "a.jsonl"]).expect(0);
+    std::fs::create_dir(place.path("moved")).expect("a folder");
+    for file in ["mine.ron", "mine.script.ron"] {
+        std::fs::rename(place.path(file), place.path(&format!("moved/{file}"))).expect("moved");
+    }
+    place
+        .run(&["replay", "a.jsonl"])
+        .fails(3, &["`mine` is not found"]);
+    place
+        .run(&["replay", "a.jsonl", "--world", "moved/mine.ron"])
+        .expect(0);
+}
+
+#[test]
+fn results_are_compared_cell_by_cell() {
+    let place = place_with_result();
+    place
+        .run(&["study", "--progress", "none", "--out", "again"])
+        .expect(0);
+    let same = place.run(&["diff", "results/demos", "again"]).expect(0);
+    assert_eq!(same.out, "all 200 rows are the same\n");
+    place
+        .run(&[
+            "study",
+            "--progress",
+            "none",
+            "--seed",
+            "9",
+            "--out",
+            "other",
+        ])
+        .expect(0);
+    let other = place.run(&["diff", "results/demos", "other"]).expect(6).out;
+    assert!(other.contains("200 rows are only in other"), "{other}");
+    forge_rows(&place, |text| {
+        text.replacen(",completed,", ",limit_reached:ticks,", 1)
+    });
+    let json = place
+        .run(&["diff", "results/demos", "again", "--format", "json"])
+        .expect(6)
+        .json();
+    let cells = json["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 1);
+    assert_eq!(cells[0]["column"], "outcome");
+    assert_eq!(cells[0]["values"][1], "completed");
+    let text = place.run(&["diff", "results/demos", "again"]).expect(6).out;
+    assert!(text.contains("1 cells differ in 200 common rows"), "{text}");
+    place
+        .run(&["run", CASE_2, "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    place
+        .run(&["diff", "again", "a.jsonl"])
+        .fails(2, &["cannot be compared"]);
+}
