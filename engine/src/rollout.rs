@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Schedule, World};
+use bevy_ecs::prelude::{Mut, Schedule, World};
 use plugins::draws::{Draws, EventKey};
 use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
@@ -158,12 +158,10 @@ impl Rollout {
 
     /// Advances the clock to `due` and puts it before the systems.
     fn begin_event(&mut self, due: Scheduled) -> Step {
-        self.world
-            .resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
-                if !identity.has_spare() {
-                    identity.reserve(world);
-                }
-            });
+        if !self.world.resource::<Identity>().has_spare() {
+            self.world
+                .resource_scope(|world, mut identity: Mut<Identity>| identity.reserve(world));
+        }
         let mut clock = self.world.resource_mut::<Clock>();
         clock.tick = due.tick;
         clock.key = due.key;
