@@ -67,7 +67,7 @@ impl Rollout {
             dispatcher,
             belonging,
         };
-        rollout.write(&Columns::initial(&prepared));
+        rollout.write(&prepared.initial);
         rollout
     }
 
@@ -80,7 +80,7 @@ impl Rollout {
             Arc::new(Prepared::new(Arc::clone(scenario)))
         };
         self.belonging = insert_inputs(&mut self.world, &prepared, plugins, setting);
-        self.write(&Columns::initial(&prepared));
+        self.write(&prepared.initial);
     }
 
     /// Runs the next event; none once the rollout has ended.
@@ -286,7 +286,7 @@ impl Rollout {
         let prepared = &self.world.resource::<Setup>().prepared;
         Snapshot {
             belonging: self.belonging.clone(),
-            columns: Columns::initial(prepared),
+            columns: prepared.initial.clone(),
         }
         .policy_free_hash()
     }

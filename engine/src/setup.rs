@@ -13,6 +13,7 @@ use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::components::FieldLabels;
+use crate::snapshot::Columns;
 
 /// What a study fixes for one rollout besides scenario, policy and model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,30 +50,29 @@ pub struct Plugins {
     pub parser: Arc<dyn ActionParser>,
 }
 
-/// The scenario with its labels interned. Made once per scenario and shared by its rollouts.
+/// The scenario with its labels interned, and how a rollout of it begins. Made once per scenario and
+/// shared by its rollouts.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     pub(crate) scenario: Arc<Scenario>,
-    /// The labels of the scenario; every rollout's table begins with them.
-    pub(crate) labels: LabelTable,
     /// The label of each source instance.
     pub(crate) source_labels: Vec<LabelId>,
     /// The label of each field of each source instance.
     pub(crate) field_labels: Vec<FieldLabels>,
-    /// How many records there are before the rollout.
-    pub(crate) initial_records: usize,
+    /// The state in which every rollout begins.
+    pub(crate) initial: Columns,
 }
 
 impl Prepared {
     pub(crate) fn new(scenario: Arc<Scenario>) -> Self {
         let mut labels = LabelTable::new();
-        let source_labels = scenario
+        let source_labels: Vec<LabelId> = scenario
             .briefing
             .sources
             .iter()
             .map(|source| labels.intern(source.label.clone()))
             .collect();
-        let field_labels = scenario
+        let field_labels: Vec<FieldLabels> = scenario
             .sources
             .iter()
             .map(|source| {
@@ -83,17 +83,15 @@ impl Prepared {
                     .collect()
             })
             .collect();
-        let initial_records = scenario
-            .stores
-            .iter()
-            .map(|store| store.records.len())
-            .sum();
+        let initial = Columns {
+            labels: labels.labels().to_vec(),
+            ..Columns::initial(&scenario, &source_labels, &field_labels)
+        };
         Self {
             scenario,
-            labels,
             source_labels,
             field_labels,
-            initial_records,
+            initial,
         }
     }
 }

@@ -10,19 +10,19 @@ use plugins::draws::EventKey;
 use plugins::label::{Label, LabelId};
 use plugins::trace::{Edge, Event, Node};
 use serde::{Deserialize, Serialize};
+use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Scheduled};
 use crate::clock::Clock;
-use crate::components::Taint;
 use crate::components::agent::{Activity, Context, Mask, Utterance};
 use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::{HeldCalls, Landed};
+use crate::components::{FieldLabels, Taint};
 use crate::error::RestoreError;
 use crate::identity::{Counts, Identity, Pool};
 use crate::recorder::Recorder;
-use crate::setup::Prepared;
 
 /// The saved state of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,9 +135,12 @@ fn decode<T: for<'de> Deserialize<'de>>(
 }
 
 impl Columns {
-    /// The columns of a rollout that is about to begin.
-    pub(crate) fn initial(prepared: &Prepared) -> Self {
-        let scenario = &prepared.scenario;
+    /// The columns of a rollout that is about to begin, but for the labels behind the ids.
+    pub(crate) fn initial(
+        scenario: &Scenario,
+        source_labels: &[LabelId],
+        field_labels: &[FieldLabels],
+    ) -> Self {
         let briefing = &scenario.briefing;
         let begin = AgendaEvent::Begin(0);
         let key = EventKey::ROOT.child(begin.role(), 0);
@@ -155,21 +158,19 @@ impl Columns {
             recorded: label,
             exact: label,
         };
-        let (records, record_taint) = initial_records(prepared);
+        let (records, record_taint) = initial_records(scenario, source_labels, field_labels);
         Self {
             clock: Clock {
                 sequence: 1,
                 ..Clock::default()
             },
             agenda,
-            labels: prepared.labels.labels().to_vec(),
             activities: vec![Activity::default(); agents],
             contexts: vec![Context::default(); agents],
             utterances: vec![Utterance::default(); agents],
             masks: vec![Mask::default(); agents],
             agent_taint: vec![Taint::default(); agents],
-            source_taint: prepared
-                .source_labels
+            source_taint: source_labels
                 .iter()
                 .map(|&label| untouched(label))
                 .collect(),
@@ -235,7 +236,7 @@ impl Columns {
         }
     }
 
-    /// Writes the columns into a world in place. `prepared` are the labels that the table begins with.
+    /// Writes the columns into a world in place.
     pub(crate) fn write(&self, world: &mut World) {
         world.resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
             identity.resize(self.counts(), world);
@@ -269,19 +270,22 @@ impl Columns {
 }
 
 /// The records from before the rollout, in stable order: by store, then file order.
-fn initial_records(prepared: &Prepared) -> (Vec<Record>, Vec<Taint>) {
-    let mut records = Vec::with_capacity(prepared.initial_records);
-    let mut taints = Vec::with_capacity(prepared.initial_records);
-    for (store, spec) in prepared.scenario.stores.iter().enumerate() {
+fn initial_records(
+    scenario: &Scenario,
+    source_labels: &[LabelId],
+    field_labels: &[FieldLabels],
+) -> (Vec<Record>, Vec<Taint>) {
+    let (mut records, mut taints) = (Vec::new(), Vec::new());
+    for (store, spec) in scenario.stores.iter().enumerate() {
         for initial in &spec.records {
             let source = initial.source.index();
-            let label = prepared.source_labels[source];
+            let label = source_labels[source];
             records.push(Record {
                 record: plugins::ids::RecordId::at(records.len()),
                 store: plugins::ids::StoreId::at(store),
                 key: initial.key.clone(),
-                content: prepared.scenario.sources[source].content.clone(),
-                labels: prepared.field_labels[source].clone(),
+                content: scenario.sources[source].content.clone(),
+                labels: field_labels[source].clone(),
                 live: true,
                 initial: Some(initial.source),
                 ..Record::default()
