@@ -16,13 +16,14 @@ use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
-use crate::clock::{Clock, Due, Halt};
+use crate::clock::{Clock, Due};
 use crate::error::RestoreError;
 use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
+use crate::systems::params::{CachedStage, Stage};
 use crate::systems::settle::{SettledProposals, SettledSinks};
 
 /// What one step did.
@@ -43,6 +44,7 @@ pub struct Step {
 /// The ECS world inside is pooled: [`Rollout::restart`] begins another rollout in it.
 pub struct Rollout {
     world: World,
+    stage: CachedStage,
     dispatcher: Dispatcher,
     belonging: Belonging,
 }
@@ -63,6 +65,7 @@ impl Rollout {
         let belonging = insert_inputs(&mut world, &prepared, plugins, setting);
         let dispatcher = Dispatcher::new(&mut world);
         let mut rollout = Self {
+            stage: CachedStage::new(&mut world),
             world,
             dispatcher,
             belonging,
@@ -85,8 +88,7 @@ impl Rollout {
 
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
-        let due = self.next_due()?;
-        let step = self.begin_event(due);
+        let step = self.begin_event()?;
         self.dispatcher.run(step.phase, &mut self.world);
         self.finish_event();
         Some(step)
@@ -108,90 +110,41 @@ impl Rollout {
     /// Runs the next event through a bevy schedule instead of the dispatcher; for tests that hold
     /// the two against each other.
     pub fn step_with(&mut self, schedule: &mut Schedule) -> Option<Step> {
-        let due = self.next_due()?;
-        let step = self.begin_event(due);
+        let step = self.begin_event()?;
         schedule.run(&mut self.world);
         self.finish_event();
         Some(step)
     }
 
-    /// The next event that may run. A limit that is reached here halts the agents, and an empty
-    /// agenda closes the episode.
-    fn next_due(&mut self) -> Option<Scheduled> {
-        loop {
-            let clock = self.world.resource::<Clock>();
-            if clock.outcome.is_some() {
-                return None;
-            }
-            let (episode, now, start, limited) = (
-                clock.episode,
-                clock.tick,
-                clock.episode_start,
-                clock.limited_events,
-            );
-            let Some(next) = self.world.resource_mut::<Agenda>().pop() else {
-                let event = AgendaEvent::Close(episode);
-                let key = EventKey::ROOT.child(event.role(), episode);
-                return Some(Scheduled {
-                    tick: now,
-                    actor: 0,
-                    sequence: u32::MAX,
-                    key,
-                    event,
-                });
-            };
-            let limits = self.world.resource::<Setup>().scenario().limits;
-            if next.event.survives_halt() {
-                return Some(next);
-            }
-            let reached = if limited >= limits.events {
-                LimitKind::Events
-            } else if next.tick - start > limits.ticks {
-                LimitKind::Ticks
-            } else {
-                self.world.resource_mut::<Clock>().limited_events += 1;
-                return Some(next);
-            };
-            self.halt(reached);
-        }
-    }
-
-    /// Advances the clock to `due` and puts it before the systems.
-    fn begin_event(&mut self, due: Scheduled) -> Step {
+    /// Takes the next event, advances the clock to it and puts it before the systems.
+    fn begin_event(&mut self) -> Option<Step> {
         if !self.world.resource::<Identity>().has_spare() {
             self.world
                 .resource_scope(|world, mut identity: Mut<Identity>| identity.reserve(world));
         }
-        let mut clock = self.world.resource_mut::<Clock>();
-        clock.tick = due.tick;
-        clock.key = due.key;
-        clock.executed_events += 1;
+        let mut stage = self.stage.of(&mut self.world);
+        let due = next_due(&mut stage)?;
+        stage.clock.tick = due.tick;
+        stage.clock.key = due.key;
+        stage.clock.executed_events += 1;
         let step = Step {
             tick: due.tick,
             phase: due.event.phase(),
             event: due.event.clone(),
-            events_before: self.world.resource::<Recorder>().trace.events.len(),
+            events_before: stage.recorder.trace.events.len(),
         };
-        *self.world.resource_mut::<Due>() = Due {
+        *stage.due = Due {
             event: Some(due),
             ..Due::default()
         };
-        step
+        Some(step)
     }
 
     /// Bounds the queue after an event.
     fn finish_event(&mut self) {
         let waiting = self.world.resource::<Agenda>().len();
         if waiting > self.world.resource::<Setup>().scenario().limits.queue as usize {
-            self.halt(LimitKind::Queue);
-        }
-    }
-
-    fn halt(&mut self, kind: LimitKind) {
-        let mut clock = self.world.resource_mut::<Clock>();
-        if clock.halt == Halt::Running {
-            clock.halt = Halt::Limit(kind);
-            self.world.resource_mut::<Agenda>().halt();
+            self.stage.of(&mut self.world).limit(LimitKind::Queue);
         }
     }
 
@@ -346,6 +299,40 @@ impl Rollout {
     /// rollout.
     pub const fn world(&mut self) -> &mut World {
         &mut self.world
+    }
+}
+
+/// The next event that may run. A limit that is reached here halts the agents, and an empty agenda
+/// closes the episode.
+fn next_due(stage: &mut Stage) -> Option<Scheduled> {
+    loop {
+        if stage.clock.outcome.is_some() {
+            return None;
+        }
+        let Some(next) = stage.agenda.pop() else {
+            let episode = stage.clock.episode;
+            let event = AgendaEvent::Close(episode);
+            let key = EventKey::ROOT.child(event.role(), episode);
+            return Some(Scheduled {
+                tick: stage.clock.tick,
+                actor: 0,
+                sequence: u32::MAX,
+                key,
+                event,
+            });
+        };
+        if next.event.survives_halt() {
+            return Some(next);
+        }
+        let limits = &stage.scenario().limits;
+        if stage.clock.limited_events >= limits.events {
+            stage.limit(LimitKind::Events);
+        } else if next.tick - stage.clock.episode_start > limits.ticks {
+            stage.limit(LimitKind::Ticks);
+        } else {
+            stage.clock.limited_events += 1;
+            return Some(next);
+        }
     }
 }
 

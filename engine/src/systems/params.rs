@@ -1,8 +1,8 @@
 //! What several systems reach for: time and trace (`Stage`), and the entities of each kind by
 //! stable id.
 
-use bevy_ecs::prelude::{Mut, Query, Res, ResMut, With, Without};
-use bevy_ecs::system::SystemParam;
+use bevy_ecs::prelude::{Mut, Query, Res, ResMut, With, Without, World};
+use bevy_ecs::system::{SystemParam, SystemState};
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::trace::{EdgeKind, Happening, LimitKind, NodeDetail, NodeKind, Outcome, Subject};
@@ -140,6 +140,23 @@ impl Stage<'_> {
             self.recorder.edge(node, audit, EdgeKind::Audit, false);
         }
         node
+    }
+}
+
+/// The stage for the main loop, which is no system: found by ids that are looked up once.
+pub(crate) struct CachedStage(SystemState<Stage<'static>>);
+
+impl CachedStage {
+    /// Looks up the ids in `world`.
+    pub(crate) fn new(world: &mut World) -> Self {
+        Self(SystemState::new(world))
+    }
+
+    /// The stage of that world.
+    pub(crate) fn of<'a>(&'a mut self, world: &'a mut World) -> Stage<'a> {
+        self.0
+            .get_mut(world)
+            .expect("every resource of the engine is present")
     }
 }
 
