@@ -370,11 +370,15 @@ fn insert_inputs(
         draws,
     });
     let draws = Draws::new(setting.key.clone());
+    // The reply keeps its memory from rollout to rollout.
+    let reply = world
+        .get_resource_mut::<Mind>()
+        .map_or_else(Reply::default, |mut mind| std::mem::take(&mut mind.reply));
     world.insert_resource(Mind {
         model: Exclusive::new(model),
         parser,
         draws,
-        reply: Reply::default(),
+        reply,
     });
     belonging
 }

@@ -41,7 +41,7 @@ pub struct Activity {
 
 /// What an agent has seen in the running episode: the segments that its model sees, and beside
 /// them, unseen by the model, the exact label of every field.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Component, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Component, Serialize, Deserialize)]
 pub struct Context {
     /// The segments, oldest first.
     pub segments: Vec<Segment>,
@@ -69,8 +69,30 @@ impl Context {
     }
 }
 
+/// By hand, so that `clone_from` keeps the memory: a restart is a `clone_from`.
+impl Clone for Context {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            segments,
+            labels,
+            read,
+            discarded,
+        } = source;
+        self.segments.clone_from(segments);
+        self.labels.clone_from(labels);
+        self.read.clone_from(read);
+        self.discarded = *discarded;
+    }
+}
+
 /// A completion on its way, with the labels of the moment at which the model was called.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Component, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Component, Serialize, Deserialize)]
 pub struct Utterance {
     /// The text.
     pub text: String,
@@ -86,6 +108,32 @@ pub struct Utterance {
     pub choice: LabelId,
     /// Tools hidden by the prompt of this turn.
     pub masked: Vec<ToolId>,
+}
+
+/// By hand for the same reason.
+impl Clone for Utterance {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            text,
+            tag,
+            origin,
+            fields,
+            other_fields,
+            choice,
+            masked,
+        } = source;
+        self.text.clone_from(text);
+        self.fields.clone_from(fields);
+        self.masked.clone_from(masked);
+        (self.tag, self.origin) = (*tag, *origin);
+        (self.other_fields, self.choice) = (*other_fields, *choice);
+    }
 }
 
 impl Utterance {
