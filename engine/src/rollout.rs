@@ -237,11 +237,7 @@ impl Rollout {
     #[must_use]
     pub fn prestate_hash(&self) -> u128 {
         let prepared = &self.world.resource::<Setup>().prepared;
-        Snapshot {
-            belonging: self.belonging.clone(),
-            columns: prepared.initial.clone(),
-        }
-        .policy_free_hash()
+        prepared.initial.policy_free_hash(&self.belonging)
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {

@@ -3,13 +3,15 @@
 //! A rollout starts by restoring the initial columns of its scenario, so a reused world cannot
 //! differ from a fresh one.
 
+use std::borrow::Cow;
+
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::{Component, World};
 use plugins::action::Call;
 use plugins::draws::EventKey;
 use plugins::label::{Label, LabelId};
 use plugins::trace::{Edge, Event, Node};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -45,14 +47,14 @@ macro_rules! columns {
             pub(crate) const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
             /// Each column as bytes.
-            pub(crate) fn to_sections(&self) -> Vec<(String, Vec<u8>)> {
-                vec![$((stringify!($name).to_owned(), encode(&self.$name)),)*]
+            fn to_sections(&self) -> Vec<Section<'static>> {
+                vec![$(Section { name: stringify!($name), bytes: encode(&self.$name).into() },)*]
             }
 
             /// The columns behind `sections`, which must be exactly the known ones in order.
-            pub(crate) fn from_sections(sections: &[(String, Vec<u8>)]) -> Result<Self, RestoreError> {
-                if let Some((unknown, _)) = sections.iter().find(|(name, _)| !Self::NAMES.contains(&name.as_str())) {
-                    return Err(RestoreError::Column(unknown.clone()));
+            fn from_sections(sections: &[Section]) -> Result<Self, RestoreError> {
+                if let Some(unknown) = sections.iter().find(|section| !Self::NAMES.contains(&section.name)) {
+                    return Err(RestoreError::Column(unknown.name.to_owned()));
                 }
                 Ok(Self { $($name: decode(stringify!($name), sections)?,)* })
             }
@@ -115,20 +117,33 @@ columns! {
     model_state: PluginState,
 }
 
+/// One column as bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Section<'a> {
+    name: &'a str,
+    #[serde(borrow, serialize_with = "in_one_piece")]
+    bytes: Cow<'a, [u8]>,
+}
+
+/// Without this, serde writes a slice byte by byte. The format is the same.
+fn in_one_piece<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes.as_ref())
+}
+
 fn encode<T: Serialize>(column: &T) -> Vec<u8> {
     postcard::to_stdvec(column).expect("columns are plain data, which always serialises")
 }
 
 fn decode<T: for<'de> Deserialize<'de>>(
     name: &str,
-    sections: &[(String, Vec<u8>)],
+    sections: &[Section],
 ) -> Result<T, RestoreError> {
     let missing = || RestoreError::Column(name.to_owned());
-    let (_, bytes) = sections
+    let section = sections
         .iter()
-        .find(|(section, _)| section == name)
+        .find(|section| section.name == name)
         .ok_or_else(missing)?;
-    match postcard::take_from_bytes(bytes) {
+    match postcard::take_from_bytes(&section.bytes) {
         Ok((column, [])) => Ok(column),
         _ => Err(missing()),
     }
@@ -186,6 +201,28 @@ impl Columns {
             record_taint,
             ..Self::default()
         }
+    }
+
+    /// The hash of everything but the policy and its state.
+    pub(crate) fn policy_free_hash(&self, belonging: &Belonging) -> u128 {
+        let Belonging {
+            scenario_hash,
+            setting_hash,
+            model_hash,
+            policy_hash: _,
+        } = belonging;
+        let mut sections = self.to_sections();
+        for section in &mut sections {
+            if section.name == "policy_state" {
+                section.bytes = encode(&PluginState::default()).into();
+            }
+        }
+        xxh3_128(&encode(&(
+            scenario_hash,
+            setting_hash,
+            model_hash,
+            sections,
+        )))
     }
 
     fn counts(&self) -> Counts {
@@ -397,9 +434,8 @@ impl Snapshot {
         let payload = body
             .get(MAGIC.len() + 4..)
             .ok_or(RestoreError::NotASnapshot("it is too short"))?;
-        let (belonging, sections): (Belonging, Vec<(String, Vec<u8>)>) =
-            postcard::from_bytes(payload)
-                .map_err(|error| RestoreError::Damaged(error.to_string()))?;
+        let (belonging, sections): (Belonging, Vec<Section>) = postcard::from_bytes(payload)
+            .map_err(|error| RestoreError::Damaged(error.to_string()))?;
         Ok(Self {
             belonging,
             columns: Columns::from_sections(&sections)?,
@@ -413,17 +449,13 @@ impl Snapshot {
     /// When there is no such column.
     pub fn with_column_of(&self, name: &str, other: &Self) -> Result<Self, RestoreError> {
         let mut sections = self.columns.to_sections();
-        let replacement = other
-            .columns
-            .to_sections()
-            .into_iter()
-            .find(|(section, _)| section == name);
-        let replacement = replacement.ok_or_else(|| RestoreError::Column(name.to_owned()))?;
-        for section in &mut sections {
-            if section.0 == name {
-                *section = replacement.clone();
-            }
-        }
+        let mut own = sections.iter_mut();
+        let own = own.find(|section| section.name == name);
+        let own = own.ok_or_else(|| RestoreError::Column(name.to_owned()))?;
+        let mut others = other.columns.to_sections().into_iter();
+        *own = others
+            .find(|section| section.name == name)
+            .expect("both have the same columns");
         Ok(Self {
             belonging: self.belonging.clone(),
             columns: Columns::from_sections(&sections)?,
@@ -434,21 +466,6 @@ impl Snapshot {
     /// policies of a pair at the start of a rollout.
     #[must_use]
     pub fn policy_free_hash(&self) -> u128 {
-        let Belonging {
-            scenario_hash,
-            setting_hash,
-            model_hash,
-            policy_hash: _,
-        } = self.belonging;
-        let columns = Columns {
-            policy_state: PluginState::default(),
-            ..self.columns.clone()
-        };
-        xxh3_128(&encode(&(
-            scenario_hash,
-            setting_hash,
-            model_hash,
-            columns.to_sections(),
-        )))
+        self.columns.policy_free_hash(&self.belonging)
     }
 }
