@@ -63,10 +63,9 @@ pub fn run_group(
     mut make: impl FnMut(usize) -> Plugins,
     mut finished: impl FnMut(usize, &mut Rollout, ForkPoint),
 ) -> Work {
-    let mut waiting: Vec<(usize, Hooks)> = (0..policies)
-        .map(|index| (index, make(index).policy.hooks()))
-        .collect();
-    let mut forks: Vec<(Vec<usize>, Snapshot)> = Vec::new();
+    let mut waiting: Vec<(usize, Plugins)> =
+        (0..policies).map(|index| (index, make(index))).collect();
+    let mut forks: Vec<(Vec<(usize, Plugins)>, Snapshot)> = Vec::new();
     if policies == 0 {
         return Work::default();
     }
@@ -81,14 +80,11 @@ pub fn run_group(
     );
     while !waiting.is_empty() {
         let firing = firing_hooks(rollout);
-        let leaves = |&(_, hooks): &(usize, Hooks)| hooks.intersects(firing);
-        let leaving: Vec<usize> = waiting
-            .iter()
-            .filter(|entry| leaves(entry))
-            .map(|&(index, _)| index)
-            .collect();
+        let (leaving, staying): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .partition(|(_, plugins)| plugins.policy.hooks().intersects(firing));
+        waiting = staying;
         if !leaving.is_empty() {
-            waiting.retain(|entry| !leaves(entry));
             forks.push((leaving, rollout.snapshot()));
         }
         if !waiting.is_empty() && rollout.step().is_none() {
@@ -99,17 +95,17 @@ pub fn run_group(
         executed: rollout.executed_events(),
         from_scratch: 0,
     };
-    let end = rollout.snapshot();
-    forks.push((waiting.into_iter().map(|(index, _)| index).collect(), end));
+    if !waiting.is_empty() {
+        forks.push((waiting, rollout.snapshot()));
+    }
     for (members, snapshot) in forks {
         let point = ForkPoint {
             event: snapshot.executed_events(),
             hash: snapshot.policy_free_hash(),
         };
-        for index in members {
-            rollout.restart(scenario, make(index), setting);
+        for (index, plugins) in members {
             rollout
-                .restore_policy_free(&snapshot)
+                .restart_at(&snapshot, scenario, plugins, setting)
                 .expect("scenario, setting and model are those of the snapshot");
             rollout.run();
             work.executed += rollout.executed_events() - point.event;
@@ -165,11 +161,11 @@ pub fn continue_under(
     setting: &Setting,
 ) -> Result<(), RestoreError> {
     let is_same_policy = plugins.policy_hash == snapshot.belonging.policy_hash;
-    rollout.restart(scenario, plugins, setting);
     if is_same_policy {
+        rollout.restart(scenario, plugins, setting);
         return rollout.restore(snapshot);
     }
-    rollout.restore_policy_free(snapshot)?;
+    rollout.restart_at(snapshot, scenario, plugins, setting)?;
     feed::feed(rollout);
     Ok(())
 }

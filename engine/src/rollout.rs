@@ -76,6 +76,37 @@ impl Rollout {
 
     /// Begins another rollout in the same world.
     pub fn restart(&mut self, scenario: &Arc<Scenario>, plugins: Plugins, setting: &Setting) {
+        let prepared = self.prepare(scenario, plugins, setting);
+        self.write(&prepared.initial);
+    }
+
+    /// Begins another rollout in the same world where `snapshot` was taken, under a policy that is
+    /// new to it.
+    ///
+    /// # Errors
+    /// When it belongs to another scenario, setting or model; the rollout then begins at the start.
+    pub(crate) fn restart_at(
+        &mut self,
+        snapshot: &Snapshot,
+        scenario: &Arc<Scenario>,
+        plugins: Plugins,
+        setting: &Setting,
+    ) -> Result<(), RestoreError> {
+        let prepared = self.prepare(scenario, plugins, setting);
+        let restored = self.restore_policy_free(snapshot);
+        if restored.is_err() {
+            self.write(&prepared.initial);
+        }
+        restored
+    }
+
+    /// Puts scenario, setting and plugins before the systems.
+    fn prepare(
+        &mut self,
+        scenario: &Arc<Scenario>,
+        plugins: Plugins,
+        setting: &Setting,
+    ) -> Arc<Prepared> {
         let current = &self.world.resource::<Setup>().prepared;
         let prepared = if Arc::ptr_eq(&current.scenario, scenario) {
             Arc::clone(current)
@@ -83,7 +114,7 @@ impl Rollout {
             Arc::new(Prepared::new(Arc::clone(scenario)))
         };
         self.belonging = insert_inputs(&mut self.world, &prepared, plugins, setting);
-        self.write(&prepared.initial);
+        prepared
     }
 
     /// Runs the next event; none once the rollout has ended.
@@ -188,7 +219,7 @@ impl Rollout {
     ///
     /// # Errors
     /// When it belongs to another scenario, setting or model.
-    pub(crate) fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+    fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.check_belonging(&snapshot.belonging)?;
         let PluginState { version, bytes } = &snapshot.columns.model_state;
         self.model()
