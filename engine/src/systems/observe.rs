@@ -105,6 +105,8 @@ struct Arriving {
     call: CallId,
     agent: AgentId,
     tool: ToolId,
+    /// Whether it answers a read.
+    is_read: bool,
     /// Whether it enters the context.
     keep: bool,
     from: From,
@@ -145,6 +147,7 @@ fn find_origin(
         call,
         agent,
         tool,
+        is_read,
         keep,
         from,
     })
@@ -265,6 +268,7 @@ fn result(
         call,
         agent,
         tool,
+        is_read,
         keep,
         from,
     } = arriving;
@@ -310,7 +314,7 @@ fn result(
         stage.happen(Some(agent), Happening::Observed { call, kept: false });
         return true;
     }
-    if read.is_some() {
+    if is_read {
         context.discarded = None;
     }
     context.read.extend(read);
