@@ -9,7 +9,7 @@ use plugins::value::Value;
 
 use crate::identity::Identity;
 use crate::setup::Prepared;
-use crate::systems::params::Records;
+use crate::systems::entities::Records;
 
 /// The object that a value names: of its strings the first that names, as `store/key`, a live
 /// unquarantined record, or else a source instance that is neither a goal nor an initial record.

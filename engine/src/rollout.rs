@@ -23,8 +23,8 @@ use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
-use crate::systems::params::{CachedStage, Stage};
 use crate::systems::settle::{SettledProposals, SettledSinks};
+use crate::systems::stage::{CachedStage, Stage};
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use plugins::policy::{DenialReason, Hook, Proposal as Proposed, ProposalVerdict,
 use plugins::trace::{Happening, NodeDetail, Subject};
 use plugins::value::{Content, Value};
 
+use super::entities::{Decisions, Proposals, Records};
 use super::hooks::{Ruled, ask, ask_user, rule};
-use super::params::{Decisions, Proposals, Records, Stage};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::clock::Halt;
 use crate::components::call::Returned;

@@ -7,8 +7,9 @@ use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
 use plugins::policy::{Hook, PromptEdit, PromptVerdict, VerdictKind};
 use plugins::trace::{LimitKind, Outcome, Subject};
 
+use super::entities::{Agents, Decisions};
 use super::hooks::{Ruled, ask, rule};
-use super::params::{Agents, Decisions, Stage};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::components::FieldLabels;
 use crate::components::agent::{Context, Mask, Utterance};

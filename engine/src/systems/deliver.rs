@@ -9,8 +9,9 @@ use plugins::model::{Segment, SegmentKind};
 use plugins::policy::{Hook, SessionVerdict, Verdict};
 use plugins::trace::{EdgeKind, Happening, NodeKind, Subject};
 
+use super::entities::{Agents, Decisions, Inbound, Messages, Sources};
 use super::hooks::{Admission, Flow, Passage, Ruled, admit, ask, rule};
-use super::params::{Agents, Decisions, Inbound, Messages, Sources, Stage};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::clock::Halt;
 use crate::components::FieldLabels;

@@ -13,7 +13,8 @@ use plugins::setting::User;
 use plugins::trace::{Answer, Happening, NodeDetail, Subject};
 use plugins::value::Content;
 
-use super::params::{Decisions, Stage};
+use super::entities::Decisions;
+use super::stage::Stage;
 use crate::components::FieldLabels;
 use crate::components::call::Decision;
 use crate::identity::Identity;

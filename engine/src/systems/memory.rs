@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::ResMut;
 use plugins::action::Argument;
-use plugins::ids::{AgentId, CallId, NodeId, RecordId, StoreId};
+use plugins::ids::{AgentId, CallId, RecordId, StoreId};
 use plugins::label::{Flags, LabelId};
 use plugins::ledger::CallView;
 use plugins::policy::{DenialReason, Hook, MemoryVerdict, RecordView, Ruling, Verdict};
@@ -14,9 +14,11 @@ use plugins::value::{Content, Field, Text};
 use worlds::spec::StoreFilter;
 
 use super::authorize::{deny, is_authorized};
-use super::commit::{Hands, acknowledge, content_origins, effect, origin_label};
+use super::backup::{backup_of, put_back};
+use super::effect::{acknowledge, content_origins, effect, origin_label};
+use super::entities::{Hands, Records};
 use super::hooks::{Flow, Ruled, ask, ask_user, quarantine_detail, relabel, rule};
-use super::params::{Records, Stage};
+use super::stage::Stage;
 use crate::agenda::AgendaEvent;
 use crate::components::FieldLabels;
 use crate::components::call::{Returned, ReturnedRecord};
@@ -467,60 +469,4 @@ pub(crate) fn restore(
         hands.proposals.get(&hands.identity, call).0.stored = Some(restored);
     }
     acknowledge(stage, hands, call, spec);
-}
-
-/// The initial record that is the store's backup of `key`.
-pub(crate) fn backup_of(
-    stage: &Stage,
-    records: &Records,
-    identity: &Identity,
-    store: StoreId,
-    key: &str,
-) -> Option<RecordId> {
-    let spec = &stage.scenario().stores[store.index()];
-    let source = spec
-        .records
-        .iter()
-        .find(|record| record.backup && &*record.key == key)?
-        .source;
-    records
-        .all(identity)
-        .find(|(record, _)| record.initial == Some(source))
-        .map(|(record, _)| record.record)
-}
-
-/// Stores a new record with the content of an earlier one: over an edge from that record, and over
-/// one from the effect that put it back, if there is one.
-pub(crate) fn put_back(
-    stage: &mut Stage,
-    records: &mut Records,
-    identity: &mut Identity,
-    agent: Option<AgentId>,
-    earlier: RecordId,
-    cause: Option<(NodeId, EdgeKind, bool)>,
-    call: Option<CallId>,
-) -> RecordId {
-    let earlier_node = records.touch(stage, identity, earlier, agent);
-    let (state, _) = records.read(identity, earlier);
-    let new = Record {
-        store: state.store,
-        key: state.key.clone(),
-        content: state.content.clone(),
-        labels: state.labels.clone(),
-        call,
-        ..Record::default()
-    };
-    let exact = stage.recorder.join_all(new.labels.iter().copied());
-    let id = Records::next_id(identity);
-    let node = stage.node(NewNode {
-        agent,
-        ..NewNode::new(NodeKind::Memory, Subject::Record(id)).exact(exact)
-    });
-    if let Some((from, kind, taint)) = cause {
-        stage.recorder.edge(from, node, kind, taint);
-    }
-    stage
-        .recorder
-        .edge(earlier_node, node, EdgeKind::Data, true);
-    records.store(stage, identity, agent, new, node)
 }

@@ -11,8 +11,9 @@ use plugins::trace::{EdgeKind, Happening, NodeKind, Subject};
 use plugins::value::Content;
 
 use super::authorize::deny;
+use super::entities::{Agents, Decisions, Inbound, Proposals, Records, Sources};
 use super::hooks::{Admission, Flow, Passage, admit};
-use super::params::{Agents, Decisions, Inbound, Proposals, Records, Sources, Stage};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Persisting, Phase};
 use crate::components::call::{Returned, ReturnedRecord};
 use crate::components::{FieldLabels, Taint};

@@ -12,7 +12,8 @@ use plugins::trace::{EdgeKind, Happening, LimitKind, NodeDetail, NodeKind, Subje
 use plugins::value::{Content, Field, Text, Value};
 use worlds::spec::AfterSending;
 
-use super::params::{Agents, Messages, Proposals, Records, Stage};
+use super::entities::{Agents, Messages, Proposals, Records};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::components::agent::Doing;
 use crate::components::call::{Message, Proposal};

@@ -5,7 +5,8 @@ use plugins::ids::{AgentId, RecordId};
 use plugins::trace::Outcome;
 use worlds::spec::MemoryMode;
 
-use super::params::{Agents, Records, Stage};
+use super::entities::{Agents, Records};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::clock::Halt;
 use crate::components::Taint;

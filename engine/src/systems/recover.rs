@@ -12,10 +12,10 @@ use plugins::tool::Undo;
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, RecoveryKind, Subject};
 use worlds::spec::{MemoryMode, RecoveryOperation, RecoveryScope};
 
-use super::commit::Hands;
+use super::backup::{backup_of, put_back};
+use super::entities::{Hands, Records};
 use super::hooks::{Ruled, ask, rule};
-use super::memory::{backup_of, put_back};
-use super::params::{Records, Stage};
+use super::stage::Stage;
 use crate::agenda::AgendaEvent;
 use crate::components::call::Decision;
 use crate::identity::Identity;

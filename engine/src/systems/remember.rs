@@ -7,11 +7,11 @@ use plugins::ids::{AgentId, NodeId};
 use plugins::policy::{Hook, MemoryVerdict, Ruling, Verdict, VerdictKind};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
 
-use super::commit::Hands;
+use super::entities::{Hands, Records};
 use super::hooks::{Flow, Ruled, ask_user, quarantine_detail, relabel, rule};
 use super::memory::{Writing, ask_write, refusing_filter};
-use super::params::{Records, Stage};
 use super::recover::{act, recover};
+use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Persisting, Phase};
 use crate::components::memory::Record;
 use crate::recorder::NewNode;
