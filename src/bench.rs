@@ -11,6 +11,8 @@ use plugins::draws::RolloutKey;
 use plugins::parameters::Parameters;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 use plugins::setting::{Instrumentation, User};
+use study::columns::Hash;
+use study::plan::cast::{PARSER, profile_hash};
 
 use crate::{Error, Scene};
 
@@ -70,7 +72,7 @@ impl Bench {
             .registry
             .models
             .resolve(&model.name, &model.parameters)?;
-        let model_hash = model_hash ^ script_hash(&scene.script);
+        let Hash(model_hash) = profile_hash(Hash(model_hash), &scene.script);
         let model = (self.registry.models.find(&model.name)?.1)(&parameters, &scene.script)?;
         Ok(Plugins {
             policy,
@@ -86,7 +88,7 @@ impl Bench {
     /// # Errors
     /// When it is not registered.
     pub fn parser(&self) -> Result<Arc<dyn ActionParser>, CreateError> {
-        let (_, make) = self.registry.parsers.find("appendix_i")?;
+        let (_, make) = self.registry.parsers.find(PARSER)?;
         make(&Parameters::default()).map(Arc::from)
     }
 
@@ -118,11 +120,6 @@ pub fn setting(scene: &Scene, seed: u64) -> Setting {
         instrumentation: Instrumentation::PAPER,
         user: User::Absent,
     }
-}
-
-/// The script is part of what the model is.
-fn script_hash(script: &str) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(script.as_bytes())
 }
 
 fn register(registry: &mut Registry) -> Result<(), DuplicateName> {

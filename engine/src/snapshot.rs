@@ -449,13 +449,9 @@ impl Snapshot {
     /// When there is no such column.
     pub fn with_column_of(&self, name: &str, other: &Self) -> Result<Self, RestoreError> {
         let mut sections = self.columns.to_sections();
-        let mut own = sections.iter_mut();
-        let own = own.find(|section| section.name == name);
-        let own = own.ok_or_else(|| RestoreError::Column(name.to_owned()))?;
-        let mut others = other.columns.to_sections().into_iter();
-        *own = others
-            .find(|section| section.name == name)
-            .expect("both have the same columns");
+        let index = Columns::NAMES.iter().position(|&column| column == name);
+        let index = index.ok_or_else(|| RestoreError::Column(name.to_owned()))?;
+        sections[index] = other.columns.to_sections().swap_remove(index);
         Ok(Self {
             belonging: self.belonging.clone(),
             columns: Columns::from_sections(&sections)?,

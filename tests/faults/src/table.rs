@@ -17,6 +17,9 @@ pub struct Fault {
 
 /// The faults in `table`: under the name of a file, separated by empty lines, a name each, then
 /// lines with `- ` that are mistaken and lines with `+ ` that stand there instead.
+///
+/// # Panics
+/// When a fault is not written so.
 #[must_use]
 pub fn read(table: &str) -> Vec<Fault> {
     let mut faults = Vec::new();
