@@ -219,6 +219,11 @@ impl Agenda {
         self.waiting.last()
     }
 
+    /// Whether `event` waits.
+    pub(crate) fn awaits(&self, event: &AgendaEvent) -> bool {
+        self.waiting.iter().any(|waiting| waiting.event == *event)
+    }
+
     /// How many events wait.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,21 +1,24 @@
-//! A policy that joins in mid-trace is fed the past: its hooks see what they would have seen, each
-//! with the prefix of that moment, and its verdicts are ignored. Prompts are not part of a trace,
-//! so `on_prompt` is not fed.
+//! A policy that joins in mid-trace is fed the past: its hooks see what happened, each with the
+//! prefix of that moment, and its verdicts are ignored.
+//!
+//! What is not part of a trace cannot be fed: prompts, and what the policy of then kept out. That a
+//! read was carried out leaves nothing in a trace, so `on_commit` and `on_memory_read` are fed with
+//! its proposal.
 
-use std::sync::Arc;
-
-use plugins::action::Call;
 use plugins::draws::EventKey;
-use plugins::ids::{NodeId, RecordId};
+use plugins::ids::{CallId, NodeId, RecordId, StoreId};
+use plugins::label::{Flags, LabelId};
 use plugins::policy::{
     Hooks, Inflow, Proposal as Proposed, RecordSummary, RecordView, RecoveryNotice, View,
 };
-use plugins::trace::{Event, Happening, NodeKind, Prefix, Subject};
-use worlds::spec::{MemoryMode, RecoveryOperation};
+use plugins::tool::Operation;
+use plugins::trace::{Event, Happening, Node, NodeKind, Prefix, Subject};
+use worlds::spec::{MemoryMode, RecoveryOperation, Scenario};
 
-use crate::components::Taint;
-use crate::components::call::{Message, Proposal, Returned};
+use crate::agenda::{Agenda, AgendaEvent};
+use crate::components::call::{Message, Proposal, Returned, ReturnedRecord};
 use crate::components::memory::Record;
+use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::rollout::Rollout;
@@ -58,30 +61,39 @@ impl<'a> Past<'a> {
 
     fn feed(self, guard: &mut Guard) {
         match &self.event().what {
-            Happening::EpisodeBegan => self.ask(guard, Hooks::SESSION, true, |policy, view| {
-                policy.on_session(view);
-            }),
+            Happening::EpisodeBegan => {
+                self.ask(guard, Hooks::SESSION, self.prefix(true), |policy, view| {
+                    policy.on_session(view);
+                })
+            }
             Happening::Proposed { call } => {
-                let call = &self.recorder.trace.calls[call.index()];
-                self.ask(guard, Hooks::PROPOSAL, true, |policy, view| {
-                    policy.on_proposal(view, self.proposal(call));
-                });
+                // Its turn may be yet to come; then the policy is asked as ever.
+                if !self.awaits(AgendaEvent::Authorize(*call)) {
+                    let parsed = self.while_next(Self::is_parsed).prefix(true);
+                    self.ask(guard, Hooks::PROPOSAL, parsed, |policy, view| {
+                        policy.on_proposal(view, self.proposal(*call, self.index));
+                    });
+                    self.feed_read(guard, *call);
+                }
             }
             Happening::Committed { call, .. } => {
-                let call = &self.recorder.trace.calls[call.index()];
-                self.ask(guard, Hooks::COMMIT, false, |policy, view| {
-                    policy.on_commit(view, self.proposal(call));
-                });
+                self.feed_commit(guard, *call, self.index, false);
+                self.feed_called_write(guard, *call);
+            }
+            Happening::Filtered { store, .. } => {
+                if let Some(call) = self.filtered_write(*store) {
+                    self.feed_commit(guard, call, self.index, false);
+                }
             }
             Happening::Delivered {
                 message: Some(message),
             } => self.feed_message(guard, message.index()),
-            Happening::Observed { call, .. } => self.feed_observation(guard, call.index()),
+            Happening::Observed { call, .. } => self.feed_observation(guard, *call),
             Happening::Stored { record, .. } if self.event().agent.is_some() => {
                 let record = self.record(*record);
-                self.ask(guard, Hooks::MEMORY_WRITE, false, |policy, view| {
-                    policy.on_memory_write(view, self.access(record));
-                });
+                if record.0.call.is_none() {
+                    self.feed_write(guard, record);
+                }
             }
             Happening::Recovered {
                 step: Some(step), ..
@@ -90,13 +102,12 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// Calls the policy with the prefix of that moment, which includes the event itself if the hook
-    /// fired after it was recorded.
+    /// Calls the policy with the prefix of that moment.
     fn ask(
         self,
         guard: &mut Guard,
         hook: Hooks,
-        including: bool,
+        prefix: Prefix<'a>,
         call: impl FnOnce(&mut dyn plugins::policy::Policy, &mut View<'_>),
     ) {
         if !guard.hooks.contains(hook) {
@@ -109,8 +120,8 @@ impl<'a> Past<'a> {
         );
         guard.draws.at(event.episode, "policy", key);
         let mut view = View {
-            briefing: &self.world.resource::<Setup>().prepared.scenario.briefing,
-            prefix: self.prefix(including),
+            briefing: &self.scenario().briefing,
+            prefix,
             labels: &self.recorder.labels,
             tick: event.tick,
             episode: event.episode,
@@ -119,43 +130,160 @@ impl<'a> Past<'a> {
         call(guard.policy.get().as_mut(), &mut view);
     }
 
+    /// The trace before this event, or with it if the hook fired after it was recorded.
     fn prefix(self, including: bool) -> Prefix<'a> {
         let trace = &self.recorder.trace;
         let events = &trace.events[..self.index + usize::from(including)];
         let (nodes, edges) = events.last().map_or((0, 0), |last| {
             (last.nodes_after as usize, last.edges_after as usize)
         });
+        // An object that was read is touched without an event.
+        let is_earlier = |node: &&Node| node.tick < self.event().tick;
+        let touched = trace.nodes[nodes..].iter().take_while(is_earlier).count();
         let calls = events
             .iter()
             .filter(|event| matches!(event.what, Happening::Proposed { .. }))
             .count();
         Prefix {
-            nodes: &trace.nodes[..nodes],
+            nodes: &trace.nodes[..nodes + touched],
             edges: &trace.edges[..edges],
             calls: &trace.calls[..calls],
             events,
         }
     }
 
-    fn proposal(self, call: &'a Call) -> Proposed<'a> {
-        let tool = &self
-            .world
-            .resource::<Setup>()
-            .prepared
-            .scenario
-            .briefing
-            .tools[call.tool.index()];
-        let prefix = self.prefix(true);
-        let is_its_node = |node: &plugins::trace::Node| {
-            node.kind == NodeKind::Proposal && node.subject == Subject::Call(call.id)
-        };
-        let node = prefix.nodes.iter().position(is_its_node).map(NodeId::at);
+    /// The trace before this event, and the node from which something comes: one that was not yet
+    /// touched is created before the policy is asked.
+    fn prefix_with(self, node: Option<NodeId>) -> Prefix<'a> {
+        let trace = &self.recorder.trace;
+        let before = self.prefix(false);
+        let nodes = node.map_or(0, |node| node.index() + 1);
+        let new = trace.edges[before.edges.len()..].iter();
+        let into_it = new.take_while(|edge| edge.to.index() < nodes).count();
+        Prefix {
+            nodes: &trace.nodes[..nodes.max(before.nodes.len())],
+            edges: &trace.edges[..before.edges.len() + into_it],
+            ..before
+        }
+    }
+
+    /// The call as it stood after the events up to `last`.
+    fn proposal(self, call: CallId, last: usize) -> Proposed<'a> {
+        let trace = &self.recorder.trace;
+        let proposed = &trace.calls[call.index()];
+        let rewrite = trace.events[..=last].iter().rev();
+        let rewritten = rewrite
+            .filter_map(|event| match &event.what {
+                Happening::Rewritten {
+                    call: it,
+                    arguments,
+                } if *it == call => Some(arguments),
+                _ => None,
+            })
+            .next();
+        let is_its_node =
+            |node: &Node| node.kind == NodeKind::Proposal && node.subject == Subject::Call(call);
+        let nodes = self.prefix(true).nodes;
+        let node = nodes.iter().position(is_its_node).map(NodeId::at);
         Proposed {
-            call,
-            tool,
-            arguments: &call.arguments,
+            call: proposed,
+            tool: &self.scenario().briefing.tools[proposed.tool.index()],
+            arguments: rewritten.unwrap_or(&proposed.arguments),
             node,
         }
+    }
+
+    fn awaits(self, event: AgendaEvent) -> bool {
+        self.world.resource::<Agenda>().awaits(&event)
+    }
+
+    fn scenario(self) -> &'a Scenario {
+        &self.world.resource::<Setup>().prepared.scenario
+    }
+
+    fn component(self, call: CallId) -> &'a Proposal {
+        let proposals = &self.world.resource::<Identity>().proposals;
+        let proposal = self.world.get(proposals.entity(call.index()));
+        proposal.expect("a call id has its entity")
+    }
+
+    fn feed_commit(self, guard: &mut Guard, call: CallId, last: usize, including: bool) {
+        self.ask(
+            guard,
+            Hooks::COMMIT,
+            self.prefix(including),
+            |policy, view| {
+                policy.on_commit(view, self.proposal(call, last));
+            },
+        );
+    }
+
+    /// What was asked when a read was carried out.
+    fn feed_read(self, guard: &mut Guard, call: CallId) {
+        let events = &self.recorder.trace.events;
+        let denied =
+            |event: &Event| matches!(event.what, Happening::Denied { call: it, .. } if it == call);
+        let returned = &self.component(call).returned;
+        let last = events.len() - 1;
+        if !self.proposal(call, last).tool.operation.is_read()
+            || matches!(returned, Some(Returned::Simulated(_)))
+            || self.awaits(AgendaEvent::Commit(call))
+            || events.iter().any(denied)
+        {
+            return;
+        }
+        self.feed_commit(guard, call, last, true);
+        if let Some(Returned::Record(returned)) = returned {
+            let record = self.record(returned.record);
+            self.ask(
+                guard,
+                Hooks::MEMORY_READ,
+                self.prefix(true),
+                |policy, view| {
+                    policy.on_memory_read(view, self.access(record, Some(call)));
+                },
+            );
+        }
+    }
+
+    /// The call that a filter refused to write: the write that the agent had just proposed. What else
+    /// a filter stops is a read or no call.
+    fn filtered_write(self, store: StoreId) -> Option<CallId> {
+        let trace = &self.recorder.trace;
+        let agent = self.event().agent;
+        let earlier = trace.events[..self.index].iter().rev();
+        let mut of_agent = earlier.filter(|event| event.agent == agent);
+        let call = of_agent.find_map(|event| match event.what {
+            Happening::Proposed { call } => Some(Some(call)),
+            Happening::Committed { .. } | Happening::Denied { .. } | Happening::Filtered { .. } => {
+                Some(None)
+            }
+            _ => None,
+        })??;
+        let tool = self.proposal(call, self.index).tool;
+        (tool.operation.written_store() == Some(store)).then_some(call)
+    }
+
+    /// A record that a call wrote; nobody is asked about one that is put back.
+    fn feed_called_write(self, guard: &mut Guard, call: CallId) {
+        let Some(record) = self.component(call).stored else {
+            return;
+        };
+        let operation = self.proposal(call, self.index).tool.operation;
+        if !matches!(operation, Operation::MemoryRestore(_)) {
+            self.feed_write(guard, self.record(record));
+        }
+    }
+
+    fn feed_write(self, guard: &mut Guard, record: (&'a Record, &'a Taint)) {
+        self.ask(
+            guard,
+            Hooks::MEMORY_WRITE,
+            self.prefix(false),
+            |policy, view| {
+                policy.on_memory_write(view, self.access(record, record.0.call));
+            },
+        );
     }
 
     fn record(self, record: RecordId) -> (&'a Record, &'a Taint) {
@@ -174,7 +302,11 @@ impl<'a> Past<'a> {
         )
     }
 
-    fn access(self, (record, taint): (&'a Record, &'a Taint)) -> RecordView<'a> {
+    fn access(
+        self,
+        (record, taint): (&'a Record, &'a Taint),
+        call: Option<CallId>,
+    ) -> RecordView<'a> {
         RecordView {
             record: record.record,
             store: record.store,
@@ -183,7 +315,7 @@ impl<'a> Past<'a> {
             labels: &record.labels,
             recorded: taint.recorded,
             agent: self.event().agent,
-            call: record.call,
+            call,
         }
     }
 
@@ -206,60 +338,71 @@ impl<'a> Past<'a> {
             recorded: taint.recorded,
             node: taint.node,
         };
-        self.ask(guard, Hooks::MESSAGE, false, |policy, view| {
-            policy.on_message(view, inflow);
-        });
+        self.ask(
+            guard,
+            Hooks::MESSAGE,
+            self.prefix_with(taint.node),
+            |policy, view| {
+                policy.on_message(view, inflow);
+            },
+        );
     }
 
-    fn feed_observation(self, guard: &mut Guard, call: usize) {
-        let entity = self.world.resource::<Identity>().proposals.entity(call);
-        let proposal = self
-            .world
-            .get::<Proposal>(entity)
-            .expect("a call id has its entity");
-        let prepared = Arc::clone(&self.world.resource::<Setup>().prepared);
-        let (content, labels, subject) = match &proposal.returned {
+    fn feed_observation(self, guard: &mut Guard, call: CallId) {
+        let prepared = &self.world.resource::<Setup>().prepared;
+        let (content, labels, subject) = match &self.component(call).returned {
             Some(Returned::Source(source)) => (
-                prepared.scenario.sources[source.index()].content.clone(),
+                &prepared.scenario.sources[source.index()].content,
                 prepared.field_labels[source.index()].clone(),
                 Subject::Source(*source),
             ),
-            Some(Returned::Record(returned)) => {
-                let record = self.record(returned.record);
-                self.ask(guard, Hooks::MEMORY_READ, false, |policy, view| {
-                    policy.on_memory_read(view, self.access(record));
-                });
-                (
-                    record.0.content.clone(),
-                    returned.labels.clone(),
-                    Subject::Record(returned.record),
-                )
-            }
+            Some(Returned::Record(returned)) => (
+                &self.record(returned.record).0.content,
+                self.from_memory(returned),
+                Subject::Record(returned.record),
+            ),
             Some(Returned::Simulated(_)) | None => return,
         };
-        let nodes = self.prefix(false).nodes;
-        let node = nodes
-            .iter()
-            .position(|node| node.subject == subject)
-            .map(NodeId::at);
-        let recorded = node
-            .map(|node| nodes[node.index()].recorded)
-            .unwrap_or_default();
+        let trace = &self.recorder.trace;
+        let is_origin = |node: &Node| node.subject == subject;
+        let node = trace.nodes.iter().position(is_origin).map(NodeId::at);
+        let recorded = node.map(|node| trace.nodes[node.index()].recorded);
         let inflow = Inflow {
-            agent: proposal.agent,
+            agent: self.recorder.trace.calls[call.index()].agent,
             from: None,
-            content: &content,
+            content,
             labels: &labels,
-            recorded,
+            recorded: recorded.unwrap_or_default(),
             node,
         };
-        self.ask(guard, Hooks::OBSERVATION, false, |policy, view| {
-            policy.on_observation(view, inflow);
-        });
+        self.ask(
+            guard,
+            Hooks::OBSERVATION,
+            self.prefix_with(node),
+            |policy, view| {
+                policy.on_observation(view, inflow);
+            },
+        );
+    }
+
+    /// The labels of a record as its reader saw them, which were interned then.
+    fn from_memory(self, returned: &ReturnedRecord) -> FieldLabels {
+        let (record, _) = self.record(returned.record);
+        let mut flags = Flags::VIA_MEMORY;
+        if record.initial.is_some() || record.episode < self.event().episode {
+            flags |= Flags::EARLIER_EPISODE;
+        }
+        let table = &self.recorder.labels;
+        let seen = |&label: &LabelId| {
+            table
+                .find(&table.get(label).flagged(flags))
+                .unwrap_or(label)
+        };
+        returned.labels.iter().map(seen).collect()
     }
 
     fn feed_recovery(self, guard: &mut Guard, step: u32) {
-        let scenario = &self.world.resource::<Setup>().prepared.scenario;
+        let scenario = self.scenario();
         let Happening::Recovered { kind, .. } = &self.event().what else {
             return;
         };
@@ -267,21 +410,59 @@ impl<'a> Past<'a> {
             RecoveryOperation::Revoke(source) => Some(source),
             _ => None,
         };
-        let records = self.live_records();
+        let through = self.while_next(Self::is_of_a_step);
+        let records = through.live_records();
         let notice = RecoveryNotice {
             step,
             kind: *kind,
             revoked,
             records: &records,
         };
-        self.ask(guard, Hooks::RECOVERY, true, |policy, view| {
-            policy.on_recovery(view, notice);
-        });
+        through.ask(
+            guard,
+            Hooks::RECOVERY,
+            through.prefix(true),
+            |policy, view| {
+                policy.on_recovery(view, notice);
+            },
+        );
+    }
+
+    /// The last of the events that follow in this tick and are of this kind.
+    fn while_next(self, is: fn(&Event) -> bool) -> Self {
+        let later = self.recorder.trace.events[self.index + 1..].iter();
+        let following = later.take_while(|event| event.tick == self.event().tick && is(event));
+        Self {
+            index: self.index + following.count(),
+            ..self
+        }
+    }
+
+    /// Completions of the other agents are parsed before anybody is asked about a call.
+    const fn is_parsed(event: &Event) -> bool {
+        matches!(
+            event.what,
+            Happening::Completed { .. }
+                | Happening::Proposed { .. }
+                | Happening::Sent { .. }
+                | Happening::Finished { .. }
+        )
+    }
+
+    /// A recovery step is through before anybody is asked about it.
+    const fn is_of_a_step(event: &Event) -> bool {
+        event.agent.is_none()
+            && matches!(
+                event.what,
+                Happening::Removed { .. }
+                    | Happening::Quarantined { .. }
+                    | Happening::Stored { .. }
+            )
     }
 
     /// The records of persistent stores that were live at that moment.
     fn live_records(self) -> Vec<RecordSummary> {
-        let scenario = &self.world.resource::<Setup>().prepared.scenario;
+        let scenario = self.scenario();
         let events = &self.recorder.trace.events[..=self.index];
         let happened = |record: RecordId, is: fn(&Happening) -> Option<RecordId>| {
             events.iter().any(|event| is(&event.what) == Some(record))

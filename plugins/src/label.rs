@@ -360,12 +360,18 @@ impl LabelTable {
         &self.labels[id.0 as usize]
     }
 
+    /// The id of `label`, if it was interned.
+    #[must_use]
+    pub fn find(&self, label: &Label) -> Option<LabelId> {
+        self.ids.get(label).copied()
+    }
+
     /// The id of `label`, new if it was not seen before.
     ///
     /// # Panics
     /// When there are more than `u32::MAX` labels; a trace is limited to far fewer nodes.
     pub fn intern(&mut self, label: Label) -> LabelId {
-        if let Some(&id) = self.ids.get(&label) {
+        if let Some(id) = self.find(&label) {
             return id;
         }
         let id = LabelId(u32::try_from(self.labels.len()).expect("fewer labels than trace nodes"));

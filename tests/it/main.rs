@@ -8,6 +8,7 @@ mod determinism;
 mod differential;
 mod ecs;
 mod golden;
+mod joining;
 mod metamorphic;
 mod shipped;
 mod snapshots;
