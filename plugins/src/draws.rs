@@ -2,9 +2,9 @@
 //!
 //! There is no sequential generator. A draw is the first output of a PCG stream whose state and
 //! stream are hashed from the study seed, the scenario's identity, the rollout seed, the episode,
-//! the entity, the semantic event key and the name of the draw (DEFENSES 5.1). The content hash,
-//! the policy, the model and the attacker are not part of it, so changing a ledger or a slot
-//! changes no draw, and policies share random numbers where they share history.
+//! the entity, the semantic event key (`docs/SEMANTICS.md`, section 1) and the name of the draw.
+//! The content hash, the policy, the model and the attacker are not part of it, so changing a
+//! ledger or a slot changes no draw, and policies share random numbers where they share history.
 
 use rand_core::Rng as _;
 use rand_pcg::Pcg64;
@@ -112,7 +112,8 @@ pub struct RolloutKey {
     pub scenario_identity: Text,
     /// The seed of the rollout.
     pub rollout_seed: u64,
-    /// Where the rollout stands in each stratified group, as frozen in the manifest.
+    /// Where the rollout stands in each stratified group. A caller of the library gives these; no
+    /// study file declares them yet.
     pub strata: Vec<Stratum>,
 }
 
@@ -150,7 +151,7 @@ impl Stratum {
 
 /// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
 /// next power of four, walked until it lands inside. One rank can be computed alone. A rank outside
-/// its group, which only a damaged manifest has, is first brought inside: the walk would never end.
+/// its group, which only a mistaken caller gives, is first brought inside: the walk would never end.
 fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
     let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
@@ -253,7 +254,8 @@ impl Draws {
     }
 
     /// A latent variable of the rollout: drawn once per entity and name whatever the event and the
-    /// episode, and stratified if the manifest declares a stratum called `name`.
+    /// episode, and stratified if the [`RolloutKey`] has a stratum called `name`: a caller of the
+    /// library gives it, no study file declares one yet.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
         let stratum = self
             .key
