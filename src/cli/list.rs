@@ -31,9 +31,10 @@ enum Kind {
     Models,
     /// Action parsers
     Parsers,
-    /// What fills untrusted slots between rollouts
+    /// What fills untrusted slots between rollouts: for users of the library; no command runs them
+    /// yet
     Attackers,
-    /// What reads a trace and judges it
+    /// What reads a trace and judges it: for users of the library; no command runs them yet
     Auditors,
     /// The worlds inside the program
     Worlds,
