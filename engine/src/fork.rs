@@ -49,9 +49,9 @@ impl Policy for NoPolicy {
     }
 }
 
-/// Runs every policy of `policies` on one scenario and setting, sharing what they share, and hands
-/// each finished rollout to `finished` with its position and fork point, in order of fork point,
-/// then position. `make` gives model and parser with the policy at that position.
+/// Runs `policies` policies on one scenario and setting, sharing what they share, and hands each
+/// finished rollout to `finished` with its position and fork point, in order of fork point, then
+/// position. `make` gives the policy at a position (from 0), with model and parser.
 ///
 /// # Panics
 /// When `make` gives models that differ: what they share would not be shared.

@@ -80,7 +80,8 @@ impl Default for Proposal {
     }
 }
 
-/// Where authorisation stands on a proposal; brought up to date once a tick's events are through.
+/// Where authorisation stands on a proposal; brought up to date after each event that can
+/// change it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Component, Serialize, Deserialize)]
 pub struct Authorisation {
     /// The latest verdict on it.

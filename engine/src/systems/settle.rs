@@ -1,6 +1,7 @@
-//! Once a tick's events are through, what they decided is brought home: to the proposals that were
-//! ruled on and to the sinks where effects landed. The two systems touch different entities and
-//! only read the trace, so their order does not matter; a test runs both orders.
+//! After each event of the phases observe, authorize and commit, what it decided is brought home:
+//! to the proposals that were ruled on and to the sinks where effects landed. What the other phases
+//! add to the trace concerns neither. The two systems touch different entities and only read the
+//! trace, so their order does not matter; a test runs both orders.
 
 use bevy_ecs::prelude::{Query, Res, ResMut, Resource};
 use plugins::ids::CallId;
@@ -13,8 +14,9 @@ use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::setup::Setup;
 
-/// How far in the trace's events `settle_proposals` has read. Equal to the number of events between
-/// events of the agenda, so it is no part of a snapshot.
+/// How far in the trace's events `settle_proposals` has read. Between events of the agenda nothing
+/// that concerns it lies beyond, so it is no part of a snapshot: a restore sets it to the number of
+/// the trace's events.
 #[derive(Clone, Copy, Debug, Default, Resource)]
 pub(crate) struct SettledProposals(pub(crate) usize);
 
