@@ -8,7 +8,9 @@
 //!
 //! # Definitions
 //!
-//! P: stated in the paper. N: forced or suggested by its numbers. O: ours, because it is silent.
+//! The paper is "ContainmentBench: Trace-Based Evaluation of Post-Injection Containment in
+//! Tool-Using LLM Agents". P: stated in it. N: forced or suggested by its numbers. O: ours, because
+//! it is silent.
 //! Every number rests on these terms and on no others.
 //!
 //! | term | definition | origin |
