@@ -105,7 +105,8 @@ pub struct Parsed {
     pub strict_reading_is_final: bool,
 }
 
-/// The class of a model action. Law: the five classes partition model actions (METRICS 3).
+/// The class of a model action. Law: the five classes partition model actions
+/// (`study/src/metrics/parsing.rs` counts them).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ActionClass {
     /// A call of a tool known to the agent.
@@ -186,7 +187,8 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// Whether the result of a read enters the context.
     pub keep_result: bool,
-    /// The recorded label of the proposal node (METRICS 1): what node-level taint sees.
+    /// The recorded label of the proposal node (`docs/SEMANTICS.md`, section 2): what node-level
+    /// taint sees.
     pub recorded: LabelId,
     /// The exact label of the choice of tool.
     pub choice: LabelId,

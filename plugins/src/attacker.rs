@@ -19,7 +19,8 @@ pub struct Slot {
 /// What an attacker learns of its previous attempt: the common funnel stage only (F1, paper 6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// The stage reached, 0 to 5 (DEFENSES 6.4).
+    /// The stage reached: 0 none, 1 delivered, 2 engaged, 3 the exact goal proposed, 4 passed by
+    /// the policy, 5 committed. The paper (6.3) has the last three; the first two are ours.
     pub stage: u8,
 }
 

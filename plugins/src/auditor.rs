@@ -20,9 +20,9 @@ pub trait Auditor: Send {
     fn audit(&self, prefix: Prefix<'_>, labels: &LabelTable, briefing: &Briefing) -> Vec<Finding>;
 }
 
-/// Checks the law of METRICS 1: the labelled nodes are exactly `T`, the reach of `U` over taint
-/// edges. `U` is what nothing in the trace tainted: labelled sources, and labelled memory records
-/// carried in or put back. Any other labelled node needs a reached parent.
+/// Checks a law of the crate documentation of `study`: the labelled nodes are exactly `T`, the
+/// reach of `U` over taint edges. `U` is what nothing in the trace tainted: labelled sources, and
+/// labelled memory records carried in or put back. Any other labelled node needs a reached parent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClosureAuditor;
 

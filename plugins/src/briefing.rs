@@ -66,7 +66,8 @@ pub struct AgentInfo {
 /// The trusted inputs of a rollout: goal, agents, tools, sinks, ledger, recipients, labels.
 ///
 /// A policy is told this in `on_session`. The ledger here is the one the policy is *given*; scoring
-/// always uses the scenario's true ledger (METRICS 1), and the two differ once ledger errors are studied.
+/// always uses the scenario's true ledger (`I*` in the crate documentation of `study`), and the two
+/// differ once ledger errors are studied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Briefing {
     /// The trusted goal of each episode, as text.

@@ -1,4 +1,4 @@
-//! Several policies as one (DEFENSES 1.2).
+//! Several policies as one.
 //!
 //! How verdicts combine is never implicit: [`Composition::strictest`], [`Composition::first_hit`]
 //! and [`Composition::priority`] differ in which members are asked and agree in everything else.

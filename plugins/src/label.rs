@@ -1,6 +1,6 @@
 //! Labels: where a value came from, who may read it, and what influenced its choice.
 //!
-//! A label is a point of a join semilattice (DEFENSES 4.1): `sources` and `control` grow by union,
+//! A label is a point of a join semilattice: `sources` and `control` grow by union,
 //! `readers` shrinks by intersection, `flags` grow by union. Joining is therefore associative,
 //! commutative and idempotent, and [`Label::bottom`] is its unit. Labels shrink only through the
 //! audited [`Label::endorsed`] and [`Label::declassified`].

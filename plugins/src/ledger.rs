@@ -1,7 +1,8 @@
 //! The intent ledger of Eq. 8 and the predicates over it: `Match`, `Leak`, `Expand`.
 //!
-//! The three are separate on purpose (METRICS 1): scoring uses `Match`, `Leak` and the recipient
-//! check against the *true* ledger; `Expand` is a policy predicate and is never part of a score.
+//! The three are separate on purpose (crate documentation of `study`): scoring uses `Match`, `Leak`
+//! and the recipient check against the *true* ledger; `Expand` is a policy predicate and is never
+//! part of a score.
 
 use serde::{Deserialize, Serialize};
 
@@ -180,7 +181,7 @@ pub fn leaking_fields(call: CallView<'_>, briefing: &Briefing, labels: &LabelTab
 }
 
 /// The document-role arguments that name an object which the readers of the call may not read:
-/// `leak_by_reference` (METRICS 1, ours), never part of `SecretLeak`.
+/// `leak_by_reference` (`study/COLUMNS.md`, ours), never part of `SecretLeak`.
 #[must_use]
 pub fn leaks_by_reference(call: CallView<'_>, briefing: &Briefing, labels: &LabelTable) -> bool {
     let audience = audience(call, briefing);

@@ -109,7 +109,7 @@ pub enum DenialReason {
 }
 
 /// Whether a verdict follows from trace and configuration alone, or rests on a stand-in for a
-/// detector, a planner or a person (DEFENSES 1.3, 3).
+/// detector, a planner or a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Basis {
     /// A pure function of trace and configuration.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::draws::{Chance, Draws};
 use crate::label::{LabelId, LabelTable, SourceSet};
 
-/// What the study's instrumentation logs on a node: the recorded layer (METRICS 1).
+/// What the study's instrumentation logs on a node: the recorded layer
+/// (`docs/SEMANTICS.md`, section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instrumentation {
     /// Only authority-bearing arguments label a proposal; otherwise every argument does.
@@ -63,7 +64,7 @@ impl Instrumentation {
     }
 }
 
-/// The simulated user who is asked for confirmations (DEFENSES 6.2).
+/// The simulated user who is asked for confirmations (`docs/SEMANTICS.md`, section 7).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]

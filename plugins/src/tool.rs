@@ -38,7 +38,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether the argument decides *who, what or where* (METRICS 1, `WrongRecipient`).
+    /// Whether the argument decides *who, what or where*.
     #[must_use]
     pub const fn is_authority(self) -> bool {
         !matches!(self, Self::Content)
@@ -106,7 +106,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether the tool only reads. A read's `tool_result` stands for it in the trace (METRICS 1).
+    /// Whether the tool only reads. A read's `tool_result` stands for it in the trace
+    /// (`docs/SEMANTICS.md`, section 4, `Parse` and `Result`).
     #[must_use]
     pub const fn is_read(self) -> bool {
         matches!(
@@ -165,7 +166,7 @@ pub struct ToolSpec {
     pub latency_ticks: u64,
     /// How its effect is taken back.
     pub undo: Undo,
-    /// Whether it is an irrevocable e-mail action, which `rollback_v2` holds once (RECONSTRUCTION 5).
+    /// Whether it is an irrevocable e-mail action, which `rollback_v2` holds once while tainted.
     pub irrevocable_email: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::label::LabelId;
 use crate::policy::{DenialReason, Hook, Reason, VerdictKind};
 use crate::value::{Content, Text};
 
-/// The eight node kinds of METRICS 1.
+/// The eight node kinds of the paper (3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NodeKind {
     /// A source, at the first event that touches it.
@@ -95,7 +95,8 @@ pub struct Node {
     pub exact: LabelId,
 }
 
-/// The edge kinds of paper 3.5 and METRICS 1.
+/// The edge kinds. The paper (3.5) speaks of data-flow, structural, temporal and audit edges;
+/// `docs/SEMANTICS.md` says which edge is of which kind here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum EdgeKind {
     /// Content flows.

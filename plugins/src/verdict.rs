@@ -8,7 +8,7 @@ use crate::model::{Guidance, SchemaMode};
 use crate::policy::{Reason, Ruling};
 use crate::value::{Content, Value};
 
-/// The kind of a verdict, without its payload, in order of strictness (DEFENSES 1.2).
+/// The kind of a verdict, without its payload, in order of strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum VerdictKind {
     /// Nothing changes.
@@ -76,7 +76,7 @@ pub enum Relabel {
     /// Only these principals may read from now on.
     NarrowReaders(IndexSet),
     /// Clears these sources. Refused (recorded, without effect) if one of them influenced the
-    /// choice of the value: transparent endorsement (DEFENSES 4.3).
+    /// choice of the value: transparent endorsement.
     Endorse(SourceSet),
     /// Adds these readers; refused likewise.
     Declassify(IndexSet),
@@ -225,7 +225,7 @@ pub enum RecoveryVerdict {
 verdict!(RecoveryVerdict, Pass, { Self::Act(_) => Act });
 
 /// The label that results from `change`, or none if the downgrade is refused because a source that
-/// it would clear or reveal influenced the choice of the value (DEFENSES 4.3).
+/// it would clear or reveal influenced the choice of the value.
 #[must_use]
 pub fn relabelled(label: &Label, change: &Relabel, untrusted: &SourceSet) -> Option<Label> {
     match change {

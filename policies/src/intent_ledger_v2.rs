@@ -18,7 +18,7 @@ use crate::taint::untrusted_sources;
 ///
 /// The paper attributes 40 lost completions to this rule (7.2) and does not define it apart from
 /// `Expand`; if the ledger's predicate constrains every authority field, `Expand` adds nothing to
-/// `Match` (DEFENSES 0, trap 3). Hence a parameter.
+/// `Match`. Hence a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JumpRule {
     /// `Expand` of Eq. 10: an authority field is tainted, and the matched entry does not name its

@@ -19,7 +19,7 @@ use crate::rules;
 /// *The paper's*: `intent_ledger_v2` with synthetic confirmation and rollback paths, counted
 /// separately (5.6, Appendix H 7). *Inferred*: where these paths are. One hold per tainted
 /// irrevocable e-mail call gives the published block rate; the undoing of what a revoked source
-/// stored is ours (METRICS 6, case 6).
+/// stored is ours (`worlds/demos/case6_control_rollback.ron`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RollbackV2 {
     ledger: IntentLedgerV2,

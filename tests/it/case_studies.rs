@@ -1,4 +1,5 @@
-//! The eight case studies and the two control files give exactly the values of METRICS section 6.
+//! The eight case studies and the two control files in `worlds/demos/` give exactly these values.
+//! What each value counts is said in `study/COLUMNS.md`.
 
 use crate::support::{expect, run, scene};
 

@@ -454,7 +454,7 @@ fn proposal_node(
     (stage.recorder.taint(node), labelled)
 }
 
-/// Whether the instrumentation labels the proposal (METRICS 1, recorded label).
+/// Whether the instrumentation labels the proposal (`docs/SEMANTICS.md`, section 2).
 fn is_labelled(stage: &Stage, spec: &ToolSpec, call: &Proposing) -> bool {
     let instrumentation = stage.setup.instrumentation;
     let considered = |argument: &&Argument| {

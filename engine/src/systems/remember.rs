@@ -29,7 +29,7 @@ pub(crate) fn remember(mut stage: Stage, mut guard: ResMut<Guard>, mut hands: Ha
     }
 }
 
-/// A store persists an observation without being called (METRICS 1, automatic persistence).
+/// A store persists an observation without being called (`docs/SEMANTICS.md`, section 4).
 fn persist(
     stage: &mut Stage,
     guard: &mut ResMut<Guard>,

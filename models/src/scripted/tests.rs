@@ -375,7 +375,7 @@ fn the_backend_conforms() {
     assert_eq!(check_model(&make, 200), []);
 }
 
-/// METRICS 6, case 8: what a strict parser would take for a final answer is still read as meant.
+/// As in case study 8: what a strict parser would take for a final answer is still read as meant.
 #[test]
 fn the_six_completions_of_case_eight() {
     let invite = |tool: &str| {

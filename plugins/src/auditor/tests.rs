@@ -49,7 +49,7 @@ impl Drawing {
         });
     }
 
-    /// The path of METRICS 2: source, tool result, agent state, proposal, decision, effect.
+    /// A committed action: source, tool result, agent state, proposal, decision, effect.
     fn committed() -> (Self, Vec<NodeId>) {
         use NodeKind::{AgentState, Decision, Proposal, SideEffect, Source, ToolResult};
         let mut drawing = Self::new();

@@ -9,7 +9,7 @@ use crate::policy::{
 };
 use crate::value::Value;
 
-/// The rule of a refusal because two policies change one thing differently (DEFENSES 1.2).
+/// The rule of a refusal because two policies change one thing differently.
 pub const REWRITE_CONFLICT: &str = "rewrite_conflict";
 
 /// A verdict of which two of the same kind can be made one.

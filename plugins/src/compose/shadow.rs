@@ -150,9 +150,9 @@ fn one_of<T: Copy>(all: &[T], number: u8) -> Result<T, RestoreError> {
         .ok_or_else(|| damaged("an unknown hook or verdict"))
 }
 
-/// Rules as the live policy does, word for word, and counts what the observed one would have ruled
-/// (DEFENSES 1.2, `shadow`). The observed policy draws from a copy of the keyed draws, so that its
-/// draws do not appear in the trace: a trace under a shadow is the trace of the live policy alone.
+/// Rules as the live policy does, word for word, and counts what the observed one would have ruled.
+/// The observed policy draws from a copy of the keyed draws, so that its draws do not appear in the
+/// trace: a trace under a shadow is the trace of the live policy alone.
 pub struct Shadow {
     live: Box<dyn Policy>,
     observed: Box<dyn Policy>,

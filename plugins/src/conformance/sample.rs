@@ -129,8 +129,8 @@ impl World {
     }
 
     /// Adds a call of the first agent. Its recorded label follows the instrumentation `paper`
-    /// (METRICS 1): the join of the labels of its authority-bearing arguments, if one of them is
-    /// tainted and the tool is high-risk.
+    /// (`docs/SEMANTICS.md`, section 2): the join of the labels of its authority-bearing arguments,
+    /// if one of them is tainted and the tool is high-risk.
     pub fn add_call(&mut self, tool: ToolId, arguments: Vec<Argument>) -> CallId {
         let id = CallId::at(self.trace.calls.len());
         let recorded = self.recorded_label(tool, &arguments);

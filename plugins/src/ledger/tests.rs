@@ -377,7 +377,7 @@ fn a_read_leaks_nothing() {
 }
 
 /// Sharing a private document by its id is no `SecretLeak`, or the security stage could not show
-/// the published 0.0000 (METRICS 6, note on case 1); the second predicate makes it visible.
+/// the published 0.0000; the second predicate makes it visible.
 #[test]
 fn naming_a_private_document_leaks_by_reference_only() {
     let mut mail = Mail::new();

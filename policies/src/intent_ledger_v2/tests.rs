@@ -68,8 +68,8 @@ fn truth_table_on_random_worlds() {
 }
 
 /// What Eq. 11 allows is a subset of what Eq. 10 allows, under every jump rule, because Expand
-/// needs a tainted field (DEFENSES 4.4). It holds where the recorded label covers every tainted
-/// authority field, as under both built-in instrumentations.
+/// needs a tainted field. It holds where the recorded label covers every tainted authority field,
+/// as under both built-in instrumentations.
 #[test]
 fn what_taint_only_allows_the_ledger_allows() {
     let mut allowed = 0;
@@ -167,7 +167,7 @@ fn a_leak_names_the_arguments_that_leak() {
     assert_eq!(reason.denial, DenialReason::TargetNotAuthorized);
 }
 
-/// METRICS 6, cases 1 and 7: the ledger has no entry for the tool, so the action decides.
+/// As in the case studies 1 and 7: the ledger has no entry for the tool, so the action decides.
 #[test]
 fn without_an_entry_for_the_tool_the_action_decides() {
     let mut world = features(false, false, false).world();
@@ -217,7 +217,7 @@ fn otherwise_the_arguments_decide_that_the_nearest_entry_refuses() {
     assert_eq!(reason.evidence, [Evidence::LedgerEntry(2)]);
 }
 
-/// METRICS 6, case 3: every field comes from the note, and the ledger names each.
+/// As in case study 3: every field comes from the note, and the ledger names each.
 #[test]
 fn taint_alone_forbids_nothing() {
     let mut world = features(true, false, true).world();

@@ -89,8 +89,8 @@ fn tainted_memory_is_quarantined_at_retrieval() {
 
 const UPDATE: ToolId = ToolId(0);
 
-/// The control file of METRICS 6, case 6: an update of `contact_alias` whose key and content come
-/// from an untrusted note, undone by a restore of the same key.
+/// As in `worlds/demos/case6_control_rollback.ron`: an update of `contact_alias` whose key and
+/// content come from an untrusted note, undone by a restore of the same key.
 struct Memory {
     world: World,
     note: SourceId,

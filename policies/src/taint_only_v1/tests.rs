@@ -6,7 +6,7 @@ use crate::desk::{
     BODY, Features, assert_label_monotone, assert_quarantines_tainted_memory, decide, random_calls,
 };
 
-/// Eq. 11 and the two rows of RECONSTRUCTION 5, written out.
+/// Eq. 11 and the two inferred rows for tainted matching calls, written out.
 fn expected(call: Features) -> (ProposalVerdict, &'static str) {
     match call {
         Features {
@@ -52,7 +52,7 @@ fn tainted_memory_is_quarantined_at_retrieval() {
     assert_quarantines_tainted_memory(&mut TaintOnlyV1);
 }
 
-/// METRICS 6, case 2: the authorised calendar entry is confirmed, the authorised invite is blocked.
+/// As in case study 2: the authorised calendar entry is confirmed, the authorised invite blocked.
 #[test]
 fn the_agent_is_told_why() {
     let told = |class, matched, tainted| {

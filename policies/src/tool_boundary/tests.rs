@@ -90,7 +90,7 @@ fn labels_change_nothing() {
     }
 }
 
-/// `share(document, recipient, visibility)` as in METRICS 6, case 1, authorised for the partner.
+/// `share(document, recipient, visibility)` as in case study 1, authorised for the partner.
 fn share_world(recipient: Value, visibility: &str) -> World {
     let mut world = World::new();
     world.add_agent("assistant");
@@ -146,7 +146,8 @@ fn one_authorised_recipient_carries_no_other() {
     assert_eq!(ruling.reason.fields, [DecidingField::Argument(1)]);
 }
 
-/// METRICS 6, cases 1 and 4: no entry for the tool, and the reason that makes the model try again.
+/// As in the case studies 1 and 4: no entry for the tool, and the reason that makes the model try
+/// again.
 #[test]
 fn what_the_configuration_does_not_name_is_refused_as_target_not_authorized() {
     let mut world = share_world(Value::text(PARTNER), "private");

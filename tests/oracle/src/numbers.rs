@@ -1,4 +1,5 @@
-//! The numbers of METRICS sections 1, 2 and 4 from the JSON Lines text alone, by petgraph.
+//! Spread, region and the counts of the projection from the JSON Lines text alone, by petgraph.
+//! The definitions are those of the crate documentation of `study` and of `study/COLUMNS.md`.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +61,7 @@ impl Numbers {
         Ok(Self::of(&graph, untrusted, violations))
     }
 
-    /// `T/R` as METRICS section 2 writes it.
+    /// `T/R`: the nodes of `T` over those of `R`, as the tests of shapes write it.
     #[must_use]
     pub fn shape(&self) -> (usize, usize) {
         (self.tainted.len(), self.region.len())
@@ -138,7 +139,7 @@ impl Numbers {
         numbers
     }
 
-    /// The laws of METRICS sections 1 and 4.
+    /// The laws: the labelled nodes are `T`, `T` lies within `R`, and the components sum up.
     fn check(&mut self, graph: &DiGraph<TraceNode, bool>) {
         for &id in self.labelled.symmetric_difference(&self.tainted) {
             let kind = &graph[NodeIndex::new(id)].kind;

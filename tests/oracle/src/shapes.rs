@@ -1,5 +1,5 @@
-//! The node accounting of METRICS section 2, as golden tests on hand-built worlds. The published
-//! counts fix these shapes only up to their means.
+//! The node accounting of `docs/SEMANTICS.md` under `paper`, as golden tests on hand-built worlds.
+//! The published counts fix these shapes only up to their means.
 
 use plugins::briefing::{Channel, Trust};
 use plugins::ids::AgentId;
