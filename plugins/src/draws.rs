@@ -151,7 +151,7 @@ impl Stratum {
 
 /// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
 /// next power of four, walked until it lands inside. One rank can be computed alone. A rank outside
-/// its group, which only a mistaken caller gives, is first brought inside: the walk would never end.
+/// its group, which only a mistaken caller has, is first brought inside: the walk would never end.
 fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
     let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
