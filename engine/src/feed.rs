@@ -3,7 +3,7 @@
 //!
 //! What is not part of a trace cannot be fed: prompts, and what the policy of then kept out. That a
 //! read was carried out leaves nothing in a trace, so `on_commit` and `on_memory_read` are fed with
-//! its proposal.
+//! its proposal. A call that a limit overtook before its turn is fed as if it had had it.
 
 use plugins::draws::EventKey;
 use plugins::ids::{CallId, NodeId, RecordId, StoreId};
@@ -454,7 +454,7 @@ impl<'a> Past<'a> {
         event.agent.is_none()
             && matches!(
                 event.what,
-                Happening::Removed { .. }
+                Happening::Removed { step: Some(_), .. }
                     | Happening::Quarantined { .. }
                     | Happening::Stored { .. }
             )

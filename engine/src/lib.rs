@@ -12,7 +12,6 @@ mod feed;
 pub mod fork;
 pub mod identity;
 mod recorder;
-mod referent;
 pub mod rollout;
 pub mod schedule;
 mod setup;

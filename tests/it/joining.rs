@@ -4,12 +4,14 @@ use std::sync::{Arc, Mutex};
 
 use containment_bench::bench::setting;
 use containment_bench::{Bench, Scene};
-use engine::{Plugins, Rollout, fork};
+use engine::{Plugins, Rollout, Setting, fork};
+use oracle::generate::WorldSeed;
 use plugins::policy::{
     CommitVerdict, Hooks, Inflow, InflowVerdict, MemoryVerdict, Policy, Proposal, ProposalVerdict,
     RecordView, RecoveryNotice, RecoveryVerdict, Ruling, SessionVerdict, View,
 };
 use plugins::state::SavedState;
+use plugins::trace::Outcome;
 
 use crate::support::{shipped, start};
 
@@ -178,4 +180,64 @@ fn expect_same(found: &[String], wanted: &[String], what: &str) {
         .find(|(found, wanted)| found != wanted);
     assert_eq!(differs, None, "{what}");
     assert_eq!(found.len(), wanted.len(), "{what}");
+}
+
+/// In random worlds, where several agents may act in one tick, all but the exact moments is the same.
+#[test]
+fn a_policy_that_joins_a_random_world_has_seen_the_same_content() {
+    for seed in (0..100).map(WorldSeed) {
+        let oracles = seed.setting();
+        let setting = Setting {
+            key: oracles.key,
+            instrumentation: oracles.instrumentation,
+            user: oracles.user,
+        };
+        let scenario = Arc::new(seed.scenario());
+        let witness = |policy_hash| {
+            let notes = Arc::new(Mutex::new(Vec::new()));
+            let plugins = Plugins {
+                policy: Box::new(Witness(Arc::clone(&notes))),
+                policy_hash,
+                model: Box::new(seed.model()),
+                model_hash: 2,
+                parser: Bench::built_in().parser().expect("the built-in parser"),
+            };
+            (plugins, notes)
+        };
+        let (plugins, notes) = witness(1);
+        let mut live = Rollout::new(&scenario, plugins, &setting);
+        if matches!(live.run(), Outcome::LimitReached(_)) {
+            // A call that the limit overtook is fed, though its turn never came.
+            continue;
+        }
+        let wanted = without_moments(&sorted(&notes));
+        let mut first = Rollout::new(&scenario, witness(2).0, &setting);
+        let mut second = Rollout::new(&scenario, witness(2).0, &setting);
+        loop {
+            let snapshot = first.snapshot();
+            let (plugins, notes) = witness(1);
+            fork::continue_under(&mut second, &snapshot, &scenario, plugins, &setting)
+                .expect("a snapshot of the same rollout");
+            second.run();
+            let event = snapshot.executed_events();
+            let found = without_moments(&sorted(&notes));
+            expect_same(&found, &wanted, &format!("{seed:?} at {event}"));
+            if first.step().is_none() {
+                break;
+            }
+        }
+    }
+}
+
+fn without_moments(notes: &[String]) -> Vec<String> {
+    let content = |note: &String| {
+        let (hook, rest) = note.split_once(' ').unwrap_or((note, ""));
+        let content = rest
+            .split_once("events:")
+            .map_or(rest, |(_, content)| content);
+        format!("{hook} {content}")
+    };
+    let mut notes: Vec<String> = notes.iter().map(content).collect();
+    notes.sort();
+    notes
 }

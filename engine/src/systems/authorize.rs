@@ -12,13 +12,13 @@ use plugins::value::{Content, Value};
 
 use super::entities::{Decisions, Proposals, Records};
 use super::hooks::{Ruled, ask, ask_user, rule};
+use super::referent;
 use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::clock::Halt;
 use crate::components::call::Returned;
 use crate::components::place::HeldCalls;
 use crate::identity::Identity;
-use crate::referent;
 use crate::setup::Guard;
 
 /// Runs the due event if it is an authorisation.

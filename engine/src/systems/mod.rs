@@ -15,6 +15,7 @@ pub(crate) mod observe;
 pub(crate) mod parse;
 pub(crate) mod record;
 pub(crate) mod recover;
+pub(crate) mod referent;
 pub(crate) mod remember;
 pub(crate) mod settle;
 pub(crate) mod stage;

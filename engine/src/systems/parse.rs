@@ -13,6 +13,7 @@ use plugins::value::{Content, Field, Text, Value};
 use worlds::spec::AfterSending;
 
 use super::entities::{Agents, Messages, Proposals, Records};
+use super::referent;
 use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
 use crate::components::agent::Doing;
@@ -20,7 +21,6 @@ use crate::components::call::{Message, Proposal};
 use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
 use crate::recorder::NewNode;
-use crate::referent;
 use crate::setup::Mind;
 
 /// Runs the due event if it is a completion.

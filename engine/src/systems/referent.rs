@@ -7,9 +7,9 @@ use plugins::tool::Passing;
 use plugins::trace::Subject;
 use plugins::value::Value;
 
+use super::entities::Records;
 use crate::identity::Identity;
 use crate::setup::Prepared;
-use crate::systems::entities::Records;
 
 /// The object that a value names: of its strings the first that names, as `store/key`, a live
 /// unquarantined record, or else a source instance that is neither a goal nor an initial record.
