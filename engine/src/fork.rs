@@ -49,7 +49,7 @@ impl Policy for NoPolicy {
     }
 }
 
-/// Runs `policies` policies on one scenario and setting, sharing what they share, and hands each
+/// Runs `policy_count` policies on one scenario and setting, sharing what they share, and hands each
 /// finished rollout to `finished` with its position and fork point, in order of fork point, then
 /// position. `make` gives the policy at a position (from 0), with model and parser.
 ///
@@ -59,16 +59,17 @@ pub fn run_group(
     rollout: &mut Rollout,
     scenario: &Arc<Scenario>,
     setting: &Setting,
-    policies: usize,
+    policy_count: usize,
     mut make: impl FnMut(usize) -> Plugins,
     mut finished: impl FnMut(usize, &mut Rollout, ForkPoint),
 ) -> Work {
-    let mut waiting: Vec<(usize, Plugins)> =
-        (0..policies).map(|index| (index, make(index))).collect();
-    let mut forks: Vec<(Vec<(usize, Plugins)>, Snapshot)> = Vec::new();
-    if policies == 0 {
+    if policy_count == 0 {
         return Work::default();
     }
+    let mut waiting: Vec<(usize, Plugins)> = (0..policy_count)
+        .map(|index| (index, make(index)))
+        .collect();
+    let mut forks: Vec<(Vec<(usize, Plugins)>, Snapshot)> = Vec::new();
     rollout.restart(
         scenario,
         Plugins {
@@ -143,7 +144,13 @@ fn firing_hooks(rollout: &mut Rollout) -> Hooks {
             };
             Hooks::COMMIT | memory
         }
-        _ => Hooks::empty(),
+        AgendaEvent::Acknowledge(_)
+        | AgendaEvent::Denial(..)
+        | AgendaEvent::Reject(_)
+        | AgendaEvent::Parse(_)
+        | AgendaEvent::Undo(_)
+        | AgendaEvent::Act(..)
+        | AgendaEvent::Close(_) => Hooks::empty(),
     }
 }
 
