@@ -5,6 +5,7 @@ mod help;
 mod records;
 mod rollouts;
 mod streams;
+mod why;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 mod command;
 mod labels;
 mod session;
+mod taint;
 mod why;
 
 use std::io::{self, BufRead, IsTerminal, Read};

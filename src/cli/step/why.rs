@@ -1,4 +1,5 @@
-//! Why a decision was made: its rule, the fields that decided, the evidence and the ledger entry.
+//! Why a decision was made: its rule, the fields that decided, what is tainted and whether the
+//! ledger names it, the evidence.
 
 use engine::Rollout;
 use plugins::action::{Argument, Call};
@@ -12,6 +13,7 @@ use plugins::value::Value;
 use policies::rules;
 use worlds::spec::Scenario;
 
+use super::taint::{Tainted, untrusted};
 use crate::cli::list::origin_name;
 use crate::cli::narrate::shortened;
 use crate::cli::table::wrapped;
@@ -94,6 +96,15 @@ impl<'a> View<'a> {
             line("rule", &rule_text(rule));
         }
         line("fields", &self.fields(call, &ruling.reason.fields));
+        if let Some(call) = call.filter(|_| ruling.hook == Hook::Proposal) {
+            let tainted = Tainted::new(&self.scenario.briefing, self.rollout.labels(), call);
+            for argument in tainted.arguments(ruling.reason) {
+                line("argument", &argument);
+            }
+            if let Some(ledger) = tainted.ledger(ruling.verdict, ruling.reason) {
+                line("ledger", &ledger);
+            }
+        }
         for evidence in &ruling.reason.evidence {
             line("evidence", &self.evidence(*evidence));
         }
@@ -173,12 +184,7 @@ impl<'a> View<'a> {
     }
 
     fn untrusted(self, label: LabelId) -> Vec<&'a str> {
-        let briefing = &self.scenario.briefing;
-        let sources = self.rollout.labels().get(label).sources.iter();
-        let tainting = sources.filter(|&source| briefing.untrusted.contains(source));
-        tainting
-            .map(|source| &*briefing.sources[source as usize].name)
-            .collect()
+        untrusted(&self.scenario.briefing, self.rollout.labels(), label)
     }
 
     fn fields(self, call: Option<&Call>, fields: &[DecidingField]) -> String {
@@ -360,7 +366,7 @@ fn condition_text(name: &str, condition: &Condition) -> String {
 }
 
 /// A value as it is written in JSON, shortened.
-fn value(value: &Value) -> String {
+pub(super) fn value(value: &Value) -> String {
     shortened(&match value {
         Value::Text(text) => serde_json::Value::from(&**text).to_string(),
         Value::List(items) => {
