@@ -110,11 +110,12 @@ pub const LOW_TO_HIGH_PRIVILEGE_JUMP: Rule = Rule {
     denial: Some(DenialReason::TaintedPrivilegeJump),
     origin: Origin::Paper,
     policies: &["intent_ledger_v2", "rollback_v2"],
-    doc: "The call matches the ledger, but untrusted content supplies a field of authority \
-          (recipient, document, visibility, memory key, event, contact, scope) with a value that \
-          the matched entry does not name: Expand of Eq. 10, Appendix H 5. The rule id is the \
-          paper's (7.2); which calls it meets beyond Eq. 10 is inferred and set by the parameter \
-          `jump_rule`. The fields are those that expand.",
+    doc: "The call matches the ledger, but untrusted content steers it: it supplies a field of \
+          authority (recipient, document, visibility, memory key, event, contact, scope) with a \
+          value that the matched entry does not name (Expand of Eq. 10, Appendix H 5) or, if the \
+          parameter `jump_rule` is `on_any_taint`, the proposal is tainted at all, whatever the \
+          entry names. The rule id is the paper's (7.2); which calls it meets beyond Eq. 10 is \
+          inferred. The fields are the tainted fields of authority that it is about.",
 };
 
 /// No `Match` under the ledger.

@@ -32,6 +32,7 @@ pub(super) enum Flow {
 /// A rollout under one policy, and how it came to where it is.
 pub(super) struct Session<'t> {
     rollout: Rollout,
+    policy: Choice,
     terminal: &'t Terminal,
     narrator: Narrator,
     start: Snapshot,
@@ -54,6 +55,7 @@ impl<'t> Session<'t> {
         Ok(Self {
             narrator: Narrator::of(rollout.scenario()),
             rollout,
+            policy: policy.clone(),
             terminal,
             start,
             earlier: VecDeque::new(),
@@ -205,7 +207,7 @@ impl<'t> Session<'t> {
     }
 
     fn why(&self, call: Option<u32>) -> Result<(), Failure> {
-        let text = why::why(&self.rollout, call).unwrap_or_else(|| match call {
+        let text = why::why(&self.rollout, &self.policy, call).unwrap_or_else(|| match call {
             Some(call) => format!("there is no decision on call {call} yet"),
             None => "there is no decision yet".to_owned(),
         });

@@ -1,6 +1,7 @@
 //! Why a decision was made: its rule, the fields that decided, what is tainted and whether the
 //! ledger names it, the evidence.
 
+use containment_bench::Choice;
 use engine::Rollout;
 use plugins::action::{Argument, Call};
 use plugins::ids::{CallId, NodeId};
@@ -24,8 +25,9 @@ const WIDTH: usize = 96;
 /// Where the explanation of a heading begins.
 const INDENT: usize = 12;
 
-/// Why the last decision was made, or the last on `call`; none if there was none.
-pub(super) fn why(rollout: &Rollout, call: Option<u32>) -> Option<String> {
+/// Why the last decision was made, or the last on `call`; none if there was none. `policy` is the one
+/// that decided.
+pub(super) fn why(rollout: &Rollout, policy: &Choice, call: Option<u32>) -> Option<String> {
     let trace = rollout.trace();
     let is_wanted =
         |subject: Subject| call.is_none_or(|call| subject == Subject::Call(CallId(call)));
@@ -50,6 +52,7 @@ pub(super) fn why(rollout: &Rollout, call: Option<u32>) -> Option<String> {
     })?;
     let view = View {
         rollout,
+        policy,
         scenario: rollout.scenario(),
         trace,
     };
@@ -67,6 +70,7 @@ struct Ruling<'a> {
 #[derive(Clone, Copy)]
 struct View<'a> {
     rollout: &'a Rollout,
+    policy: &'a Choice,
     scenario: &'a Scenario,
     trace: &'a Trace,
 }
@@ -94,6 +98,14 @@ impl<'a> View<'a> {
         }
         for rule in ruling.reason.rule.split('+') {
             line("rule", &rule_text(rule));
+        }
+        // What a rule says may depend on the parameters.
+        for (parameter, value) in &self.policy.parameters {
+            let policy = &self.policy.name;
+            line(
+                "parameter",
+                &format!("{parameter}={value}, as set for {policy}"),
+            );
         }
         line("fields", &self.fields(call, &ruling.reason.fields));
         if let Some(call) = call.filter(|_| ruling.hook == Hook::Proposal) {

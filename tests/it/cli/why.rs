@@ -61,3 +61,19 @@ fn why_says_what_the_ledger_would_have_said_where_taint_alone_decides() {
         assert_says(&denied, &[&says]);
     }
 }
+
+#[test]
+fn why_is_true_of_the_privilege_jump_rule_under_each_parameter() {
+    let place = Place::new();
+    let options = ["intent_ledger_v2", "--set", "jump_rule=on_any_taint"];
+    let blocked = step(&place, CASE_2, &options, "r;w");
+    assert_says(
+        &blocked,
+        &[
+            "or, if the parameter `jump_rule` is `on_any_taint`, the proposal is tainted at all",
+            "jump_rule=on_any_taint, as set for intent_ledger_v2",
+            "is exactly what ledger entry 1 names",
+            "ledger entry 1 would have allowed this call",
+        ],
+    );
+}
