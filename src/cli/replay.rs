@@ -17,12 +17,16 @@ use super::library::{Library, case_of_row, case_of_trace, chosen};
 use super::options::{Case, Hashes};
 use super::problem::Problem;
 use super::records::{self, Record, TraceFile};
+use super::scenes::{self, Beside};
 use super::table::Table;
 use super::terminal::Terminal;
 use super::{rows, traces};
 
 /// Rows of which the differences are shown.
 const SHOWN_ROWS: usize = 10;
+
+/// The column, and the key of a header, that is another if the script is.
+const SCRIPT_HASH: &str = "profile_hash";
 
 /// The options of `replay`.
 #[derive(Debug, clap::Args)]
@@ -60,7 +64,7 @@ fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Ex
         differing += 1;
         if differing <= SHOWN_ROWS {
             terminal.print(&difference_text(row, &cells))?;
-            terminal.print(&instability(&case, &policy)?)?;
+            terminal.print(&cause(&case, &policy, &cells)?)?;
             terminal.note(&format!("reproduce: {}", case.command(&policy)));
         }
     }
@@ -103,15 +107,30 @@ fn difference_text(row: &Row, cells: &[CellDifference]) -> String {
     )
 }
 
-/// Whether two runs of this program differ, and where.
-fn instability(case: &Case, policy: &Choice) -> Result<String, Failure> {
+/// Why a row is another one now: two runs of this program differ, the script is another, or the row.
+fn cause(case: &Case, policy: &Choice, cells: &[CellDifference]) -> Result<String, Failure> {
     let runs = [run_events(case, policy)?, run_events(case, policy)?];
+    let is_other_script = cells.iter().any(|cell| cell.column == SCRIPT_HASH);
     Ok(match differences::first_event(&runs[0], &runs[1]) {
         Some(difference) => difference.text(["  one run", "  another run"]),
+        None if is_other_script => format!("  {}\n", other_script(case)),
         None => "  this program gives the same trace each time; the row was written by another \
                  build, or changed\n"
             .to_owned(),
     })
+}
+
+/// That the script is not the one of the record, which `profile_hash` covers.
+fn other_script(case: &Case) -> String {
+    let script = match scenes::find(&case.world).map(|world| world.script) {
+        Ok(Beside::Script { origin, .. }) => origin,
+        _ => case.world.display().to_string(),
+    };
+    if case.world.is_file() {
+        format!("the script beside the world, `{script}`, has changed since")
+    } else {
+        format!("the script `{script}` inside this program is another than it was then")
+    }
 }
 
 /// The events of a rollout, as a trace file has them.
@@ -142,7 +161,12 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
         .map(|(k, _)| k)
         .collect();
     if let Some(key) = differing.first() {
-        let message = format!("the header says `{key}`: {}", trace.header[*key]);
+        let said = format!("the header says `{key}`: {}", trace.header[*key]);
+        let message = if *key == SCRIPT_HASH {
+            format!("{}: {said}", other_script(&case))
+        } else {
+            said
+        };
         let now = format!("this rollout has {}", again.header[*key]);
         let problem = Problem::new(message)
             .code(Code::WrongFile)

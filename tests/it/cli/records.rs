@@ -323,6 +323,35 @@ fn a_world_of_ones_own_is_found_beside_its_trace() {
 }
 
 #[test]
+fn a_script_changed_since_is_named() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let world = "case2_partner_meeting.ron";
+    let study = format!(
+        "Study(schema: 1, name: \"mine\", study_seed: 1, worlds: [\"{world}\"], \
+         policies: [\"none\"], seeds: [1], instrumentation: Paper)"
+    );
+    place.write("mine.ron", study);
+    place
+        .run(&["study", "mine.ron", "--progress", "none"])
+        .expect(0);
+    place
+        .run(&["run", world, "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    let script = "case2_partner_meeting.script.ron";
+    place.write(script, place.read(script).replacen("evt-1", "evt-2", 1));
+    let says = format!("{script}`, has changed since");
+    let done = place.run(&["replay", "results/mine"]).expect(6);
+    for says in ["the script beside the world, `", &says] {
+        assert!(done.out.contains(says), "{}", done.out);
+    }
+    assert!(!done.out.contains("another build"), "{}", done.out);
+    place
+        .run(&["replay", "a.jsonl"])
+        .fails(3, &[&says, "profile_hash"]);
+}
+
+#[test]
 fn results_are_compared_cell_by_cell() {
     let place = place_with_result();
     place
