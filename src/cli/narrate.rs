@@ -156,7 +156,8 @@ impl Narrator {
     }
 
     fn proposed(&self, event: &Value) -> String {
-        let call = format!("{}({})", text(event, "tool"), arguments(event));
+        let (number, tool) = (number(event, "call"), text(event, "tool"));
+        let call = format!("call {number}: {tool}({})", arguments(event));
         let arguments = event["arguments"].as_array();
         let arguments = arguments.into_iter().flatten();
         let tainted =
@@ -181,8 +182,8 @@ impl Narrator {
         let subject = self.subject(text(event, "subject"));
         let (verdict, rule) = (text(event, "verdict"), text(event, "rule"));
         match text(event, "hook") {
-            "proposal" | "recovery" => format!("{verdict} {subject} ({rule})"),
-            hook => format!("{verdict} {subject} at {} ({rule})", hook.replace('_', " ")),
+            "proposal" | "recovery" => format!("{verdict} {subject}: {rule}"),
+            hook => format!("{verdict} {subject} at {}: {rule}", hook.replace('_', " ")),
         }
     }
 
@@ -246,7 +247,10 @@ impl Narrator {
 
     fn call_name(&self, call: u64) -> String {
         let tool = self.tools.get(&call);
-        tool.cloned().unwrap_or_else(|| format!("call {call}"))
+        tool.map_or_else(
+            || format!("call {call}"),
+            |tool| format!("{tool} (call {call})"),
+        )
     }
 
     fn record(&self, event: &Value) -> String {

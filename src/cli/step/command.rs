@@ -12,7 +12,7 @@ pub(super) enum Command {
     /// Show labels.
     Labels,
     /// Say why the last decision, or the last on this call, was made.
-    Why(Option<u32>),
+    Why(Option<Asked>),
     /// Take a snapshot, and write it to a file.
     Snapshot(Option<String>),
     /// Go back so many events.
@@ -23,13 +23,23 @@ pub(super) enum Command {
     Quit,
 }
 
+/// A call that is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// By its number.
+    Call(u32),
+    /// The only call of this tool.
+    Tool(String),
+}
+
 /// The list of commands, for `?`, `--help` and errors.
 pub(super) const HELP: &str = "\
 n [COUNT]  run the next event, or so many
 t [TICK]   run the events of the next tick, or all up to and including TICK
 r          run to the end
 l          show the labels of agents and memory
-w [CALL]   say why the last decision was made, or the last on this call
+w [CALL]   say why the last decision was made, or the last on this call: its number, or its tool if
+           there is one call of it
 s [FILE]   take a snapshot: show its hash, or write it to FILE
 b [COUNT]  go back one event, or so many
 ?          show this list
@@ -52,7 +62,7 @@ impl Command {
         let command = match word {
             "n" | "next" => Self::Next(number(argument)?.unwrap_or(1)),
             "t" | "tick" => Self::Tick(number(argument)?),
-            "w" | "why" => Self::Why(number(argument)?),
+            "w" | "why" => Self::Why(argument.map(asked)),
             "s" | "snapshot" => Self::Snapshot(argument.map(str::to_owned)),
             "b" | "back" => Self::Back(number(argument)?.unwrap_or(1)),
             _ => Self::parse_plain(word, argument)?,
@@ -75,6 +85,12 @@ impl Command {
     }
 }
 
+/// A number is a call, anything else the name of a tool.
+fn asked(argument: &str) -> Asked {
+    let call = argument.parse().map(Asked::Call);
+    call.unwrap_or_else(|_| Asked::Tool(argument.to_owned()))
+}
+
 fn number<N: std::str::FromStr>(argument: Option<&str>) -> Result<Option<N>, String> {
     let Some(text) = argument else {
         return Ok(None);
@@ -95,6 +111,10 @@ mod tests {
         assert_eq!(Command::parse(" n 3 "), Ok(Some(Command::Next(3))));
         assert_eq!(Command::parse("t 7"), Ok(Some(Command::Tick(Some(7)))));
         assert_eq!(Command::parse("why"), Ok(Some(Command::Why(None))));
+        let call = Command::Why(Some(Asked::Call(3)));
+        assert_eq!(Command::parse("w 3"), Ok(Some(call)));
+        let tool = Command::Why(Some(Asked::Tool("send".to_owned())));
+        assert_eq!(Command::parse("w send"), Ok(Some(tool)));
         let snapshot = Command::Snapshot(Some("a.snap".to_owned()));
         assert_eq!(Command::parse("s a.snap"), Ok(Some(snapshot)));
         assert_eq!(Command::parse(""), Ok(None));

@@ -4,6 +4,7 @@ mod command;
 mod labels;
 mod session;
 mod taint;
+mod undecided;
 mod why;
 
 use std::io::{self, BufRead, IsTerminal, Read};
@@ -82,7 +83,8 @@ fn wrong_command(message: String) -> Failure {
     let names = command::HELP
         .lines()
         .filter_map(|line| line.split_once(' '));
-    let names: Vec<&str> = names.map(|(name, _)| name).collect();
+    let names = names.map(|(name, _)| name).filter(|name| !name.is_empty());
+    let names: Vec<&str> = names.collect();
     Failure::usage(
         message,
         Some(format!("the commands are {}", names.join(", "))),

@@ -9,8 +9,8 @@ use engine::export::jsonl;
 use engine::{Rollout, Snapshot, Step};
 use plugins::ids::{AgentId, CallId};
 
-use super::command::{self, Command};
-use super::{labels, why};
+use super::command::{self, Asked, Command};
+use super::{labels, undecided, why};
 use crate::cli::failure::Failure;
 use crate::cli::files;
 use crate::cli::narrate::Narrator;
@@ -75,7 +75,7 @@ impl<'t> Session<'t> {
             Command::Tick(tick) => self.tick(*tick)?,
             Command::Run => while self.advance()? {},
             Command::Labels => self.terminal.print(&labels::labels(&self.rollout))?,
-            Command::Why(call) => self.why(*call)?,
+            Command::Why(asked) => self.why(asked.as_ref())?,
             Command::Snapshot(path) => self.snapshot(path.as_deref())?,
             Command::Back(count) => self.back(*count)?,
             Command::Help => self.terminal.print(command::HELP)?,
@@ -131,9 +131,9 @@ impl<'t> Session<'t> {
         self.keep(before);
         let details = self.tell_since(step.events_before).join("; ");
         let agent = self.agent(&step).unwrap_or_else(|| "-".to_owned());
-        let (what, plain) = words_for(&step.event);
+        let what = name(&step.event);
         let details = if details.is_empty() {
-            plain.to_owned()
+            plain(&step.event)
         } else {
             details
         };
@@ -206,11 +206,17 @@ impl<'t> Session<'t> {
         agent.map(|agent| agents[agent.index()].name.to_string())
     }
 
-    fn why(&self, call: Option<u32>) -> Result<(), Failure> {
-        let text = why::why(&self.rollout, &self.policy, call).unwrap_or_else(|| match call {
-            Some(call) => format!("there is no decision on call {call} yet"),
-            None => "there is no decision yet".to_owned(),
-        });
+    fn why(&self, asked: Option<&Asked>) -> Result<(), Failure> {
+        let call = match asked {
+            None => Ok(None),
+            Some(Asked::Call(call)) => Ok(Some(*call)),
+            Some(Asked::Tool(tool)) => undecided::only_call(&self.rollout, tool).map(Some),
+        };
+        let text = match call {
+            Ok(call) => why::why(&self.rollout, &self.policy, call)
+                .unwrap_or_else(|| undecided::undecided(&self.rollout, call)),
+            Err(text) => text,
+        };
         self.terminal.print(&text)
     }
 
@@ -275,24 +281,51 @@ impl<'t> Session<'t> {
     }
 }
 
-/// The name of an agenda event, and what to say of it if nothing that it did is in the trace.
-const fn words_for(event: &AgendaEvent) -> (&'static str, &'static str) {
+/// The name of an agenda event.
+const fn name(event: &AgendaEvent) -> &'static str {
     match event {
-        AgendaEvent::Begin(_) => ("begin", "the episode is not begun"),
-        AgendaEvent::Deliver(_) => ("deliver", "the receiver is done and hears nothing"),
-        AgendaEvent::Inject(_) => ("inject", "the receiver is done and hears nothing"),
-        AgendaEvent::Result(_) => ("result", "the result arrives"),
-        AgendaEvent::Acknowledge(_) => ("acknowledge", "the agent learns of it"),
-        AgendaEvent::Denial(..) => ("denial", "the agent learns that its call was denied"),
-        AgendaEvent::Reject(_) => ("reject", "the agent learns that this was no valid action"),
-        AgendaEvent::Decide(_) => ("decide", "the model is asked"),
-        AgendaEvent::Parse(_) => ("parse", "the completion arrives"),
-        AgendaEvent::Authorize(_) => ("authorize", "a read, let through without a ruling"),
-        AgendaEvent::Commit(_) => ("commit", "the read is on its way"),
-        AgendaEvent::Undo(_) => ("undo", "there is nothing to undo"),
-        AgendaEvent::Persist(_) => ("persist", "nothing is stored"),
-        AgendaEvent::Recover(_) => ("recover", "there is nothing to recover"),
-        AgendaEvent::Act(..) => ("act", "there is nothing to recover"),
-        AgendaEvent::Close(_) => ("close", "the episode is over"),
+        AgendaEvent::Begin(_) => "begin",
+        AgendaEvent::Deliver(_) => "deliver",
+        AgendaEvent::Inject(_) => "inject",
+        AgendaEvent::Result(_) => "result",
+        AgendaEvent::Acknowledge(_) => "acknowledge",
+        AgendaEvent::Denial(..) => "denial",
+        AgendaEvent::Reject(_) => "reject",
+        AgendaEvent::Decide(_) => "decide",
+        AgendaEvent::Parse(_) => "parse",
+        AgendaEvent::Authorize(_) => "authorize",
+        AgendaEvent::Commit(_) => "commit",
+        AgendaEvent::Undo(_) => "undo",
+        AgendaEvent::Persist(_) => "persist",
+        AgendaEvent::Recover(_) => "recover",
+        AgendaEvent::Act(..) => "act",
+        AgendaEvent::Close(_) => "close",
     }
+}
+
+/// What to say of an agenda event if nothing that it did is in the trace.
+fn plain(event: &AgendaEvent) -> String {
+    let text = match event {
+        AgendaEvent::Result(call) => return format!("the result of call {} arrives", call.0),
+        AgendaEvent::Acknowledge(call) => return format!("the agent learns of call {}", call.0),
+        AgendaEvent::Denial(call, _) => {
+            return format!("the agent learns that call {} was denied", call.0);
+        }
+        AgendaEvent::Authorize(call) => {
+            return format!("call {} is a read, let through without a ruling", call.0);
+        }
+        AgendaEvent::Commit(call) => return format!("call {}, a read, is on its way", call.0),
+        AgendaEvent::Begin(_) => "the episode is not begun",
+        AgendaEvent::Deliver(_) | AgendaEvent::Inject(_) => {
+            "the receiver is done and hears nothing"
+        }
+        AgendaEvent::Reject(_) => "the agent learns that this was no valid action",
+        AgendaEvent::Decide(_) => "the model is asked",
+        AgendaEvent::Parse(_) => "the completion arrives",
+        AgendaEvent::Undo(_) => "there is nothing to undo",
+        AgendaEvent::Persist(_) => "nothing is stored",
+        AgendaEvent::Recover(_) | AgendaEvent::Act(..) => "there is nothing to recover",
+        AgendaEvent::Close(_) => "the episode is over",
+    };
+    text.to_owned()
 }

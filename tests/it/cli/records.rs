@@ -329,7 +329,7 @@ fn a_script_changed_since_is_named() {
     let world = "case2_partner_meeting.ron";
     let study = format!(
         "Study(schema: 1, name: \"mine\", study_seed: 1, worlds: [\"{world}\"], \
-         policies: [\"none\"], seeds: [1], instrumentation: Paper)"
+         policies: [\"none\"], seeds: [1], denominator_policies: [\"none\"])"
     );
     place.write("mine.ron", study);
     place

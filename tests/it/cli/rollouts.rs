@@ -300,7 +300,7 @@ fn pair_parts_case_2_at_the_decision_on_create_event() {
     assert!(text.contains("endpoint    equal"), "{text}");
     assert!(text.contains("utility     differs"), "{text}");
     assert!(
-        text.contains("confirm create_event (confirm_tainted_write)"),
+        text.contains("confirm create_event (call 1): confirm_tainted_write"),
         "{text}"
     );
 }

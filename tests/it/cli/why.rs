@@ -77,3 +77,40 @@ fn why_is_true_of_the_privilege_jump_rule_under_each_parameter() {
         ],
     );
 }
+
+#[test]
+fn why_takes_a_call_by_number_or_by_its_tool_and_knows_reads() {
+    let place = Place::new();
+    let intent = ["intent_ledger_v2"];
+    let by_number = step(&place, CASE_2, &intent, "r;w 1");
+    let by_tool = step(&place, CASE_2, &intent, "r;w create_event");
+    assert_eq!(by_tool, by_number);
+    assert_says(
+        &by_number,
+        &[
+            "proposes call 1: create_event(",
+            "allow create_event (call 1): allow_ledger_match",
+            "create_event (call 1) commits",
+            "call 0 is a read, let through without a ruling",
+        ],
+    );
+    let read = "call 0 (read_note) is a read and was let through without a ruling";
+    for script in ["r;w 0", "r;w read_note", "n 4;w"] {
+        assert_says(&step(&place, CASE_2, &intent, script), &[read]);
+    }
+    for (script, says) in [
+        ("n 3;w", "there is no decision yet"),
+        ("n 3;w 0", "there is no decision on call 0 yet"),
+        ("n;w 0", "there is no call 0 yet"),
+        ("r;w delete", "there is no call of `delete` yet"),
+    ] {
+        assert_says(&step(&place, CASE_2, &intent, script), &[says]);
+    }
+    let quarantined = step(&place, "case5_contact_memory", &intent, "r;w 2");
+    assert_says(
+        &quarantined,
+        &["without a ruling; what it returns was denied: memory_quarantined"],
+    );
+    let several = step(&place, CASE_2, &["taint_only_v1"], "r;w send_invite");
+    assert_says(&several, &["there are 3 calls of `send_invite`: 2, 3, 4"]);
+}
