@@ -58,7 +58,7 @@ struct CommandLine {
 enum Command {
     /// Run one rollout and print its row as JSON
     Run(run::Args),
-    /// Step through one rollout, event by event, forwards and backwards
+    /// Step through one rollout, step by step, forwards and backwards
     Step(step::Args),
     /// Run a study: many rollouts, their rows and what differs
     Study(study::Args),

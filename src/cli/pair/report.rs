@@ -86,7 +86,7 @@ fn heading(case: &Case, group: &Group) -> String {
 fn forks(group: &Group) -> String {
     let header = [
         "policy",
-        "from event",
+        "after step",
         "state there, without the policy",
         "trace",
         "ended",
@@ -103,7 +103,7 @@ fn forks(group: &Group) -> String {
         ]);
     }
     let (executed, scratch) = (group.work.executed, group.work.from_scratch);
-    format!("{table}{executed} events executed instead of {scratch}\n")
+    format!("{table}{executed} steps executed instead of {scratch}\n")
 }
 
 fn pair_text(case: &Case, group: &Group, compared: &Compared) -> String {

@@ -107,7 +107,7 @@ pub(super) fn from_tick(
     if rollout.next_event().is_none() {
         let (name, last) = (&under.name, rollout.tick());
         let message = format!("nothing happens under `{name}` at tick {tick} or later");
-        let help = format!("the last events are at tick {last}");
+        let help = format!("the last steps are at tick {last}");
         return Err(Failure::usage(message, Some(help)));
     }
     let snapshot = rollout.snapshot();

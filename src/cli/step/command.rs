@@ -3,9 +3,9 @@
 /// What can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// Run so many events.
+    /// Run so many steps.
     Next(u64),
-    /// Run the events of one tick, or all up to and including a tick.
+    /// Run the steps of one tick, or all up to and including a tick.
     Tick(Option<u64>),
     /// Run to the end.
     Run,
@@ -15,7 +15,7 @@ pub(super) enum Command {
     Why(Option<Asked>),
     /// Take a snapshot, and write it to a file.
     Snapshot(Option<String>),
-    /// Go back so many events.
+    /// Go back so many steps.
     Back(u64),
     /// Show this list.
     Help,
@@ -34,14 +34,14 @@ pub(super) enum Asked {
 
 /// The list of commands, for `?`, `--help` and errors.
 pub(super) const HELP: &str = "\
-n [COUNT]  run the next event, or so many
-t [TICK]   run the events of the next tick, or all up to and including TICK
+n [COUNT]  run the next step, or so many
+t [TICK]   run the steps of the next tick, or all up to and including TICK
 r          run to the end
 l          show the labels of agents and memory
 w [CALL]   say why the last decision was made, or the last on this call: its number, or its tool if
            there is one call of it
 s [FILE]   take a snapshot: show its hash, or write it to FILE
-b [COUNT]  go back one event, or so many
+b [COUNT]  go back one step, or so many
 ?          show this list
 q          quit";
 

@@ -1,4 +1,4 @@
-//! `containment step`: one rollout, event by event, forwards and backwards.
+//! `containment step`: one rollout, step by step, forwards and backwards.
 
 mod command;
 mod labels;
@@ -24,11 +24,15 @@ const LONGEST_LINE: u64 = 4096;
 
 /// What `--help` says of the columns.
 const COLUMNS: &str = "\
-Columns, one line for each event:
+A step is an event of the agenda; an event, in `w` and in other commands, is one of the trace. Most
+steps leave one event or several in the trace, some none.
+
+Columns, one line for each step:
+step     its number, from 1
 tick     when, in ticks of virtual time
 phase    the phase of the tick: deliver, observe, decide, parse, authorize, commit, remember, record
-agent    whose event it is; `-` for the system's own
-what     the event
+agent    whose step it is; `-` for the system's own
+what     the event of the agenda
 details  what it did, in the order in which it happened";
 
 /// What `--help` says of commands and columns.
@@ -96,7 +100,7 @@ fn wrong_command(message: String) -> Failure {
 fn interactive(session: &mut Session<'_>, terminal: &Terminal) -> Result<(), Failure> {
     let has_prompt = io::stdin().is_terminal() && io::stdout().is_terminal();
     if has_prompt {
-        terminal.print("n next event, t tick, r run, l labels, w why, b back, ? help, q quit")?;
+        terminal.print("n next step, t tick, r run, l labels, w why, b back, ? help, q quit")?;
     }
     let mut input = io::stdin().lock();
     loop {

@@ -17,7 +17,7 @@ use crate::cli::narrate::Narrator;
 use crate::cli::options::Case;
 use crate::cli::terminal::Terminal;
 
-/// How many events back a snapshot is kept. Further back the rollout is run again from its start.
+/// How many steps back a snapshot is kept. Further back the rollout is run again from its start.
 const KEPT: usize = 256;
 
 /// Whether to go on.
@@ -36,7 +36,7 @@ pub(super) struct Session<'t> {
     terminal: &'t Terminal,
     narrator: Narrator,
     start: Snapshot,
-    /// The states before the last events, the latest last.
+    /// The states before the last steps, the latest last.
     earlier: VecDeque<Snapshot>,
     agent_width: usize,
 }
@@ -65,7 +65,7 @@ impl<'t> Session<'t> {
 
     /// Prints the names of the columns.
     pub(super) fn header(&self) -> Result<(), Failure> {
-        self.print_line("tick", "phase", "agent", "what", "details")
+        self.print_line(["step", "tick"], "phase", "agent", "what", "details")
     }
 
     /// Does one command.
@@ -93,7 +93,7 @@ impl<'t> Session<'t> {
         Ok(())
     }
 
-    /// Runs the events of the next tick, or all up to and including `tick`.
+    /// Runs the steps of the next tick, or all up to and including `tick`.
     fn tick(&mut self, tick: Option<u64>) -> Result<(), Failure> {
         if self.rollout.outcome().is_some() {
             return self.tell_end();
@@ -106,13 +106,13 @@ impl<'t> Session<'t> {
         }
         if is_first {
             let next = self.next_tick();
-            let text = format!("the next event is at tick {next}; `b` goes back");
+            let text = format!("the next step is at tick {next}; `b` goes back");
             self.terminal.print(&text)?;
         }
         Ok(())
     }
 
-    /// When the next event is; an empty agenda closes the episode now.
+    /// When the next step is; an empty agenda closes the episode now.
     fn next_tick(&self) -> u64 {
         let next = self.rollout.next_event();
         next.map_or(self.rollout.tick(), |next| next.tick)
@@ -122,7 +122,7 @@ impl<'t> Session<'t> {
         self.terminal.print("the rollout has ended; `b` goes back")
     }
 
-    /// Runs one event and prints it; false if there is none.
+    /// Runs one step and prints it; false if there is none.
     fn advance(&mut self) -> Result<bool, Failure> {
         let before = self.rollout.snapshot();
         let Some(step) = self.rollout.step() else {
@@ -131,6 +131,7 @@ impl<'t> Session<'t> {
         self.keep(before);
         let details = self.tell_since(step.events_before).join("; ");
         let agent = self.agent(&step).unwrap_or_else(|| "-".to_owned());
+        let number = self.rollout.executed_events();
         let what = name(&step.event);
         let details = if details.is_empty() {
             plain(&step.event)
@@ -138,7 +139,7 @@ impl<'t> Session<'t> {
             details
         };
         self.print_line(
-            &step.tick.to_string(),
+            [&number.to_string(), &step.tick.to_string()],
             step.phase.name(),
             &agent,
             what,
@@ -167,18 +168,19 @@ impl<'t> Session<'t> {
 
     fn print_line(
         &self,
-        tick: &str,
+        [step, tick]: [&str; 2],
         phase: &str,
         agent: &str,
         what: &str,
         details: &str,
     ) -> Result<(), Failure> {
         let width = self.agent_width;
-        let line = format!("{tick:>5}  {phase:<9}  {agent:<width$}  {what:<11}  {details}");
+        let line =
+            format!("{step:>5}  {tick:>5}  {phase:<9}  {agent:<width$}  {what:<11}  {details}");
         self.terminal.print(line.trim_end())
     }
 
-    /// Whose event it was.
+    /// Whose step it was.
     fn agent(&self, step: &Step) -> Option<String> {
         let trace = self.rollout.trace();
         let of_call = |call: &CallId| trace.calls.get(call.index()).map(|call| call.agent);
@@ -230,7 +232,7 @@ impl<'t> Session<'t> {
             .map(|path| format!(", written to {path}"))
             .unwrap_or_default();
         self.terminal.print(&format!(
-            "snapshot at tick {} after {} events: {} bytes, hash without the policy {:032x}{to}",
+            "snapshot at tick {} after {} steps: {} bytes, hash without the policy {:032x}{to}",
             snapshot.tick(),
             snapshot.executed_events(),
             bytes.len(),
@@ -248,14 +250,14 @@ impl<'t> Session<'t> {
         let next = if self.rollout.executed_events() == 0 {
             "the start of the rollout".to_owned()
         } else {
-            format!("{} events", self.rollout.executed_events())
+            format!("{} steps", self.rollout.executed_events())
         };
         let tick = self.rollout.tick();
         self.terminal
             .print(&format!("back at tick {tick}, after {next}"))
     }
 
-    /// Goes back to where `target` events had been executed.
+    /// Goes back to where `target` steps had been executed.
     fn go_to(&mut self, target: u64) {
         while self
             .earlier

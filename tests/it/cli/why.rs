@@ -114,3 +114,30 @@ fn why_takes_a_call_by_number_or_by_its_tool_and_knows_reads() {
     let several = step(&place, CASE_2, &["taint_only_v1"], "r;w send_invite");
     assert_says(&several, &["there are 3 calls of `send_invite`: 2, 3, 4"]);
 }
+
+#[test]
+fn steps_of_the_agenda_and_events_of_the_trace_are_named_apart() {
+    let place = Place::new();
+    let words = ["step", CASE_2, "--policy", "intent_ledger_v2", "--script"];
+    let run = |script| place.run(&[&words[..], &[script]].concat()).expect(0).out;
+    let out = run("n 9;w;b 3;s");
+    let numbers: Vec<&str> = out
+        .lines()
+        .take(10)
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    let expected = ["step", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    assert_eq!(numbers, expected, "{out}");
+    assert_says(&out, &["event 7, tick 3: allow", "after 6 steps"]);
+    assert!(!out.contains("events"), "{out}");
+    let pair = ["pair", CASE_2, "--policies", "none,taint_only_v1"];
+    let pair = place.run(&pair).expect(0).out;
+    assert_says(
+        &pair,
+        &[
+            "after step",
+            "steps executed instead of",
+            "divergence at event 7",
+        ],
+    );
+}
