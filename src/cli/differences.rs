@@ -6,6 +6,9 @@ use study::row::{Row, row_columns};
 use super::narrate::{Narrator, shortened};
 use super::table::Table;
 
+/// The verdicts of which the agent is told.
+const DENYING: [&str; 4] = ["hold", "confirm", "quarantine", "block"];
+
 /// The first event at which two traces differ.
 #[derive(Debug)]
 pub(crate) struct EventDifference {
@@ -74,10 +77,23 @@ impl EventDifference {
     /// The keys whose values differ, if both traces have the event.
     fn keys(&self) -> Vec<(String, [String; 2])> {
         match &self.events {
-            [Some(Value::Object(a)), Some(Value::Object(b))] => differing_keys(a, b),
+            [Some(Value::Object(a)), Some(Value::Object(b))] => {
+                differing_keys(&without_idle_denial(a), &without_idle_denial(b))
+            }
             _ => Vec::new(),
         }
     }
+}
+
+/// An event without the denial of a verdict that denies nothing. A trace has a `denial` with every
+/// ruling, and that of an allowed call says nothing.
+fn without_idle_denial(event: &Map<String, Value>) -> Map<String, Value> {
+    let mut event = event.clone();
+    let verdict = event.get("verdict").and_then(Value::as_str);
+    if verdict.is_some_and(|verdict| !DENYING.contains(&verdict)) {
+        event.remove("denial");
+    }
+    event
 }
 
 /// The keys of two objects whose values differ, with the values shortened.
@@ -137,6 +153,25 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("  what  \"y\"  \"z\""), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_that_denies_nothing_has_no_denial() {
+        let ruled = |verdict: &str, denial: &str| {
+            vec![json!({ "what": "ruled", "verdict": verdict, "denial": denial })]
+        };
+        let allowed = ruled("allow", "plugin_fault");
+        let text = |other: &[Value]| {
+            let difference = first_event(&allowed, other).expect("they differ");
+            difference.text(["one", "two"])
+        };
+        let blocked = text(&ruled("block", "outside_user_goal"));
+        assert!(
+            blocked.contains("  denial   -        \"outside_user_goal\""),
+            "{blocked}"
+        );
+        let relabelled = text(&ruled("relabel", "target_not_authorized"));
+        assert!(!relabelled.contains("denial"), "{relabelled}");
     }
 
     #[test]

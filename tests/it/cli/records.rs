@@ -352,6 +352,22 @@ fn a_script_changed_since_is_named() {
 }
 
 #[test]
+fn an_allowed_call_is_compared_without_a_denial() {
+    let place = Place::new();
+    for (policy, file) in [
+        ("intent_ledger_v2", "a.jsonl"),
+        ("taint_only_v1", "b.jsonl"),
+    ] {
+        place
+            .run(&["run", CASE_2, "--policy", policy, "--trace", file])
+            .expect(0);
+    }
+    let text = place.run(&["diff", "a.jsonl", "b.jsonl"]).expect(6).out;
+    assert!(text.contains("confirmation_required"), "{text}");
+    assert!(!text.contains("plugin_fault"), "{text}");
+}
+
+#[test]
 fn results_are_compared_cell_by_cell() {
     let place = place_with_result();
     place
