@@ -6,7 +6,7 @@ mod progress;
 mod summary;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use study::manifest::{Manifest, scenario_lines};
 use study::results;
@@ -15,6 +15,7 @@ use study::runner;
 
 use super::exit::Exit;
 use super::failure::Failure;
+use super::files::{self, MAX_RESULT_BYTES};
 use super::library::{Library, case_of_row};
 use super::problem::Problem;
 use super::rows;
@@ -70,12 +71,16 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let seconds = clock.seconds();
     let default = || PathBuf::from("results").join(&plan.study.name);
     let folder = args.out.clone().unwrap_or_else(default);
+    let replaced = replaced(&folder, &manifest);
     results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows).map_err(
         |error| {
             let help = "name a folder that may be written with `--out`";
             Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
         },
     )?;
+    if let Some(replaced) = replaced {
+        terminal.note(&replaced);
+    }
     let told = summary::Told {
         plan: &plan,
         manifest: &manifest,
@@ -89,6 +94,26 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Text => terminal.print(&told.text())?,
     }
     Ok(tell_errors(&outcomes.rows, &manifest, terminal))
+}
+
+/// What to say of the earlier result in `folder`, which is about to be replaced; nothing if there is
+/// none.
+fn replaced(folder: &Path, manifest: &Manifest) -> Option<String> {
+    let path = folder.join(results::MANIFEST);
+    if !path.is_file() {
+        return None;
+    }
+    let earlier = files::text(&path, MAX_RESULT_BYTES).ok();
+    let earlier = earlier.and_then(|text| Manifest::from_json(&text).ok());
+    let which = match earlier {
+        Some(earlier) if earlier.digest == manifest.digest => ", of the same manifest,".to_owned(),
+        Some(earlier) => format!(", of manifest {},", earlier.digest),
+        None => ", which this program cannot read,".to_owned(),
+    };
+    let folder = folder.display();
+    Some(format!(
+        "the earlier result in {folder}{which} was replaced"
+    ))
 }
 
 /// Tells which rollouts have no numbers because their backend failed, each with a command that

@@ -53,6 +53,7 @@ fn the_summary_of_a_study_is_one_json_object() {
     for rate in ["rollouts_per_second_per_core", "events_per_second_per_core"] {
         assert!(json[rate].as_f64().is_some_and(|rate| rate > 0.0), "{rate}");
     }
+    let words = ["study", "--format", "json", "--out", "again", "--progress"];
     let lines = place
         .run(&[&words[..], &["lines", "--threads", "3"]].concat())
         .expect(0);
@@ -69,6 +70,29 @@ fn the_summary_of_a_study_is_one_json_object() {
         .run(&["study", "--seed", "2", "--format", "json", "--out", "there"])
         .json();
     assert_ne!(other["manifest_digest"], json["manifest_digest"]);
+}
+
+#[test]
+fn a_result_that_is_replaced_is_told() {
+    let place = Place::new();
+    let study = |seed| {
+        let words = ["study", "--progress", "none", "--format", "json", "--seed"];
+        place.run(&[&words[..], &[seed]].concat()).expect(0)
+    };
+    let first = study("1");
+    assert_eq!(first.err, "");
+    let replaced = "the earlier result in results/demos";
+    let again = study("1");
+    let same = format!("{replaced}, of the same manifest, was replaced\n");
+    assert_eq!(again.err, same);
+    let other = study("2");
+    let digest = first.json()["manifest_digest"].clone();
+    let digest = digest.as_str().expect("a digest");
+    let told = format!("{replaced}, of manifest {digest}, was replaced\n");
+    assert_eq!(other.err, told);
+    place.write("results/demos/manifest.json", "{}");
+    let told = format!("{replaced}, which this program cannot read, was replaced\n");
+    assert_eq!(study("2").err, told);
 }
 
 #[test]
