@@ -1,5 +1,7 @@
-//! `containment explain`: what a code, a rule, a column or an exit code means.
+//! `containment explain`: what a code, a rule, a policy, a column, a heading of the table of a study
+//! or an exit code means.
 
+use containment_bench::Bench;
 use policies::rules::{self, Rule};
 use study::columns::{Part, Spec};
 use study::plan::problem::STUDY_CODES;
@@ -8,7 +10,7 @@ use worlds::diagnostic::{Code, TABLE};
 
 use super::exit::{self, Exit};
 use super::failure::Failure;
-use super::list::origin_name;
+use super::list::{origin_name, parameter_text};
 use super::problem::severity_name;
 use super::table::wrapped;
 use super::terminal::Terminal;
@@ -20,21 +22,43 @@ const WIDTH: usize = 96;
 /// The options of `explain`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A code such as `W022`, a rule such as `block_outside_user_goal`, a column of a row, or an
-    /// exit code
+    /// A code such as `W022`, a rule such as `block_outside_user_goal`, a policy, a column of a row,
+    /// a heading of the table of a study such as `tcr` or `fp block`, or an exit code
     #[arg(required = true, value_name = "CODE")]
     codes: Vec<String>,
 }
 
-/// Prints what each code means.
+/// The headings of the table of a study that are not the name of a column, with the column that each
+/// shows.
+const HEADINGS: [(&str, &str); 11] = [
+    ("world", "scenario_id"),
+    ("harm", "committed_harm"),
+    ("attempt", "harm_attempt"),
+    ("done", "authorized_tainted_action_success"),
+    ("spread", "blast_radius_norm"),
+    ("tcr", "taint_to_commit_rate"),
+    ("fp block", "false_positive_block_rate"),
+    ("fp confirm", "false_positive_confirm_rate"),
+    ("recovered", "recovery_success"),
+    ("reinfected", "memory_reinfection"),
+    ("rolled back", "rollback"),
+];
+
+/// Prints what each code means; then tells which are not known.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let texts: Vec<String> = args
-        .codes
-        .iter()
-        .map(|code| explain(code))
-        .collect::<Result<_, _>>()?;
-    terminal.print(&texts.join("\n"))?;
-    Ok(Exit::Ok)
+    let mut texts = Vec::new();
+    let mut unknown: Option<Failure> = None;
+    for code in &args.codes {
+        match (explain(code), &mut unknown) {
+            (Ok(text), _) => texts.push(text),
+            (Err(failure), None) => unknown = Some(failure),
+            (Err(failure), Some(first)) => first.complaints.extend(failure.complaints),
+        }
+    }
+    if !texts.is_empty() {
+        terminal.print(&texts.join("\n"))?;
+    }
+    unknown.map_or(Ok(Exit::Ok), Err)
 }
 
 fn explain(code: &str) -> Result<String, Failure> {
@@ -44,8 +68,13 @@ fn explain(code: &str) -> Result<String, Failure> {
         let ours = codes::TABLE.iter().map(|entry| entry.id);
         let rules = rules::ALL.iter().map(|rule| rule.id);
         let columns = row_columns().iter().map(|column| column.spec.name);
+        let bench = Bench::built_in();
+        let policies = bench.registry.policies.infos().map(|info| info.name);
+        let headings = HEADINGS.iter().map(|(heading, _)| *heading);
         let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
-        let lists = "`containment list codes`, `list rules` and `list metrics` show what there is";
+        let names = names.chain(policies).chain(headings);
+        let lists = "`containment list codes`, `list rules`, `list policies` and `list metrics` show \
+                     what there is";
         let help = nearest::suggestion(code, names).unwrap_or_else(|| lists.to_owned());
         Failure::usage(format!("nothing is called `{code}`"), Some(help))
     })
@@ -56,7 +85,9 @@ fn known(code: &str) -> Option<String> {
         .or_else(|| study_code(code))
         .or_else(|| own_code(code))
         .or_else(|| rule(code))
+        .or_else(|| policy(code))
         .or_else(|| column(code))
+        .or_else(|| heading(code))
         .or_else(|| exit_code(code))
 }
 
@@ -101,6 +132,36 @@ fn rule_text(rule: &Rule) -> String {
     let origin = origin_name(rule.origin);
     let text = wrapped(rule.doc, WIDTH, 0);
     format!("{} ({origin}): {verdict}; {told}\n\n{text}\n", rule.id)
+}
+
+fn policy(code: &str) -> Option<String> {
+    let registry = Bench::built_in().registry;
+    let info = registry.policies.infos().find(|info| info.name == code)?;
+    let mut text = format!("{code} (policy)\n\n{}\n", wrapped(info.summary, WIDTH, 0));
+    if !info.parameters.is_empty() {
+        text.push('\n');
+    }
+    for parameter in &info.parameters {
+        let parameter = wrapped(&parameter_text(parameter), WIDTH - 2, 4);
+        text += &format!("  {parameter}\n");
+    }
+    let rules = rules::ALL.iter();
+    let rules = rules.filter(|rule| rule.policies.contains(&code));
+    let rules: Vec<&str> = rules.map(|rule| rule.id).collect();
+    if !rules.is_empty() {
+        let rules = wrapped(&format!("rules: {}", rules.join(", ")), WIDTH - 2, 4);
+        text += &format!("\n  {rules}\n");
+    }
+    Some(text)
+}
+
+fn heading(code: &str) -> Option<String> {
+    let wanted = code.replace('_', " ");
+    let (heading, name) = HEADINGS.iter().find(|(heading, _)| *heading == wanted)?;
+    let column = column(name)?;
+    Some(format!(
+        "`{heading}` in the table of a study is the column {column}"
+    ))
 }
 
 fn column(code: &str) -> Option<String> {

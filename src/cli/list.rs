@@ -137,7 +137,8 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
     }
 }
 
-fn parameter_text(parameter: &ParameterSpec) -> String {
+/// A parameter as it is set, with what it says and accepts.
+pub(crate) fn parameter_text(parameter: &ParameterSpec) -> String {
     let kind = &parameter.kind;
     let (name, default) = (parameter.name, kind.default_value());
     let doc = parameter.doc.trim_end_matches('.');

@@ -76,7 +76,7 @@ enum Command {
     Parse(parse::Args),
     /// List plugins, worlds, columns, rules or codes
     List(list::Args),
-    /// Explain a code, a rule, a column or an exit code
+    /// Explain a code, a rule, a policy, a column, a heading of a table or an exit code
     Explain(explain::Args),
 }
 

@@ -173,3 +173,43 @@ fn every_code_rule_and_column_is_explained() {
     let code = place.run(&["explain", "w001"]).expect(0).out;
     assert!(code.contains("wrong:") && code.contains("right:"), "{code}");
 }
+
+#[test]
+fn policies_and_headings_of_the_study_table_are_explained() {
+    let place = Place::new();
+    for policy in crate::support::POLICIES {
+        let text = place.run(&["explain", policy]).expect(0).out;
+        assert!(text.starts_with(&format!("{policy} (policy)")), "{text}");
+    }
+    let policy = place.run(&["explain", "intent_ledger_v2"]).expect(0).out;
+    for says in ["--set jump_rule=on_unresolved_field", "allow_ledger_match"] {
+        assert!(policy.contains(says), "{policy}");
+    }
+    let study = place.run(&["study", "--progress", "none"]).expect(0).out;
+    let headings = study.lines().next().expect("headings").split("  ");
+    let headings = headings.map(str::trim).filter(|name| !name.is_empty());
+    let words: Vec<&str> = ["explain"].into_iter().chain(headings).collect();
+    assert!(words.contains(&"fp block"), "{words:?}");
+    let text = place.run(&words).expect(0).out;
+    for says in [
+        "`tcr` in the table of a study is the column taint_to_commit_rate (ratio)",
+        "`fp block` in the table of a study is the column false_positive_block_rate (ratio)",
+    ] {
+        assert!(text.contains(says), "no `{says}` in {text}");
+    }
+}
+
+#[test]
+fn what_is_known_is_explained_before_what_is_not_is_told() {
+    let place = Place::new();
+    let words = ["explain", "tcx", "W001", "nothing_such", "none"];
+    let done = place.run(&words);
+    for says in ["W001 (", "none (policy)"] {
+        assert!(done.out.contains(says), "{done:#?}");
+    }
+    let unknown = [
+        "nothing is called `tcx`",
+        "nothing is called `nothing_such`",
+    ];
+    done.fails(2, &unknown);
+}
