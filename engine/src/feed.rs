@@ -64,17 +64,15 @@ impl<'a> Past<'a> {
             Happening::EpisodeBegan => {
                 self.ask(guard, Hooks::SESSION, self.prefix(true), |policy, view| {
                     policy.on_session(view);
-                })
+                });
             }
-            Happening::Proposed { call } => {
-                // Its turn may be yet to come; then the policy is asked as ever.
-                if !self.awaits(AgendaEvent::Authorize(*call)) {
-                    let parsed = self.while_next(Self::is_parsed).prefix(true);
-                    self.ask(guard, Hooks::PROPOSAL, parsed, |policy, view| {
-                        policy.on_proposal(view, self.proposal(*call, self.index));
-                    });
-                    self.feed_read(guard, *call);
-                }
+            // The turn of a call may be yet to come; then the policy is asked as ever.
+            Happening::Proposed { call } if !self.awaits(AgendaEvent::Authorize(*call)) => {
+                let parsed = self.while_next(Self::is_parsed).prefix(true);
+                self.ask(guard, Hooks::PROPOSAL, parsed, |policy, view| {
+                    policy.on_proposal(view, self.proposal(*call, self.index));
+                });
+                self.feed_read(guard, *call);
             }
             Happening::Committed { call, .. } => {
                 self.feed_commit(guard, *call, self.index, false);
@@ -171,16 +169,14 @@ impl<'a> Past<'a> {
     fn proposal(self, call: CallId, last: usize) -> Proposed<'a> {
         let trace = &self.recorder.trace;
         let proposed = &trace.calls[call.index()];
-        let rewrite = trace.events[..=last].iter().rev();
-        let rewritten = rewrite
-            .filter_map(|event| match &event.what {
-                Happening::Rewritten {
-                    call: it,
-                    arguments,
-                } if *it == call => Some(arguments),
-                _ => None,
-            })
-            .next();
+        let mut earlier = trace.events[..=last].iter().rev();
+        let rewritten = earlier.find_map(|event| match &event.what {
+            Happening::Rewritten {
+                call: it,
+                arguments,
+            } if *it == call => Some(arguments),
+            _ => None,
+        });
         let is_its_node =
             |node: &Node| node.kind == NodeKind::Proposal && node.subject == Subject::Call(call);
         let nodes = self.prefix(true).nodes;
@@ -358,7 +354,7 @@ impl<'a> Past<'a> {
             ),
             Some(Returned::Record(returned)) => (
                 &self.record(returned.record).0.content,
-                self.from_memory(returned),
+                self.labels_as_read(returned),
                 Subject::Record(returned.record),
             ),
             Some(Returned::Simulated(_)) | None => return,
@@ -386,7 +382,7 @@ impl<'a> Past<'a> {
     }
 
     /// The labels of a record as its reader saw them, which were interned then.
-    fn from_memory(self, returned: &ReturnedRecord) -> FieldLabels {
+    fn labels_as_read(self, returned: &ReturnedRecord) -> FieldLabels {
         let (record, _) = self.record(returned.record);
         let mut flags = Flags::VIA_MEMORY;
         if record.initial.is_some() || record.episode < self.event().episode {
