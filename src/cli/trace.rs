@@ -14,6 +14,17 @@ use super::records::{self, Record};
 use super::terminal::Terminal;
 use super::traces;
 
+/// The options that a row answers; beside one they would say nothing.
+const SAID_BY_ROW: [&str; 7] = [
+    "policy",
+    "set",
+    "model",
+    "seed",
+    "study_seed",
+    "instrumentation",
+    "user",
+];
+
 /// How a trace is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
@@ -31,7 +42,7 @@ pub(crate) struct Args {
     #[arg(value_name = "WORLD_OR_DIR")]
     world: PathBuf,
     /// A row of the folder, by the beginning of its `rollout_id`
-    #[arg(long, value_name = "ID", conflicts_with_all = ["policy", "set", "seed", "study_seed"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = SAID_BY_ROW)]
     id: Option<String>,
     /// The policy; `containment list policies` names them
     #[arg(long, value_name = "POLICY", default_value = "none")]

@@ -116,6 +116,25 @@ fn a_wrong_command_line_is_told_and_nothing_is_printed() {
     }
 }
 
+/// A row says all of this itself, so an option beside it would be passed over in silence.
+#[test]
+fn a_row_takes_no_option_that_it_answers() {
+    let place = Place::new();
+    for (option, value) in [
+        ("--policy", "none"),
+        ("--set", "a=b"),
+        ("--model", "scripted"),
+        ("--seed", "1"),
+        ("--study-seed", "1"),
+        ("--instrumentation", "full"),
+        ("--user", "oracle"),
+    ] {
+        let words = ["trace", "results/demos", "--id", "1", option, value];
+        let done = place.run(&words).fails(2, &["cannot be used with", option]);
+        assert_eq!(done.out, "", "{option}");
+    }
+}
+
 #[test]
 fn lists_hold_what_there_is_as_text_and_as_json() {
     let place = Place::new();
