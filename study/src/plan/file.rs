@@ -22,17 +22,6 @@ pub const MAX_NAME: usize = 64;
 /// The model of a study that names none.
 pub const DEFAULT_MODEL: &str = "scripted";
 
-/// The denominator policies of a study that declares none: the seven defences of the paper.
-pub const PAPER_POLICIES: [&str; 7] = [
-    "none",
-    "prompt_only",
-    "structured_guard",
-    "tool_boundary",
-    "taint_only_v1",
-    "intent_ledger_v2",
-    "rollback_v2",
-];
-
 /// What is read of a study file of any version.
 #[derive(Debug, Deserialize)]
 #[serde(rename = "Study")]
@@ -66,7 +55,8 @@ struct StudyFile {
     /// The model backends by name.
     #[serde(default = "default_models")]
     models: Vec<String>,
-    /// The policies over which the common denominator of spread is taken.
+    /// The policies over which the common denominator of spread is taken; all of the study if not
+    /// given.
     #[serde(default)]
     denominator_policies: Option<Vec<String>>,
 }
@@ -272,26 +262,13 @@ fn check_size(file: &StudyFile, report: &mut StudyReport) {
     }
 }
 
-/// The declared denominator policies. Each must run, or the denominator would not be the one
-/// declared.
+/// The denominator policies: those declared, or all of the study. Each must run, or the denominator
+/// would not be the one declared.
 fn denominators(file: &StudyFile, report: &mut StudyReport) -> Vec<String> {
-    let runs = |policy: &str| file.policies.iter().any(|running| running == policy);
     let Some(declared) = &file.denominator_policies else {
-        if let Some(missing) = PAPER_POLICIES.iter().find(|policy| !runs(policy)) {
-            let message = format!(
-                "the study does not run `{missing}`, so it must declare `denominator_policies`"
-            );
-            let help = "declare those of its policies over which the common denominator is taken";
-            report.push(
-                Field::Policies,
-                0,
-                StudyCode::Denominator,
-                message,
-                Some(help.to_owned()),
-            );
-        }
-        return PAPER_POLICIES.map(str::to_owned).to_vec();
+        return file.policies.clone();
     };
+    let runs = |policy: &str| file.policies.iter().any(|running| running == policy);
     check_list(declared, Field::DenominatorPolicies, report);
     for (index, policy) in declared
         .iter()

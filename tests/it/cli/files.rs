@@ -218,7 +218,7 @@ fn study_files_are_told_at_their_place() {
         format!(
             "Study(\n    schema: 1,\n    name: \"mine\",\n    study_seed: 1,\n    \
              worlds: [\"case2_partner_meeting.ron\"],\n    policies: [{policies}],\n    \
-             seeds: [1, 2],\n    denominator_policies: [\"none\"],\n)\n"
+             seeds: [1, 2],\n)\n"
         )
     };
     place.write("mine.ron", study("\"none\", \"tool_boundry\""));

@@ -70,20 +70,12 @@ fn everything_can_be_said() {
 }
 
 #[test]
-fn the_seven_defences_are_the_default_denominator() {
-    let declared = "    denominator_policies: [\"none\", \"tool_boundary\"],\n";
-    let without = with(declared, "");
-    assert_eq!(
-        problems(&without),
-        [
-            "S013 7:16 the study does not run `prompt_only`, so it must declare \
-          `denominator_policies`: declare those of its policies over which the common denominator \
-          is taken"
-        ]
-    );
-    let all = format!("[\"{}\"]", PAPER_POLICIES.join("\", \""));
-    let study = study(&without.replace("[\"none\", \"tool_boundary\"]", &all));
-    assert_eq!(study.denominator_policies, PAPER_POLICIES);
+fn the_denominator_is_taken_over_all_policies_unless_declared() {
+    let declared = "denominator_policies: [\"none\", \"tool_boundary\"],";
+    let fewer = study(&with(declared, "denominator_policies: [\"none\"],"));
+    assert_eq!(fewer.denominator_policies, ["none"]);
+    let undeclared = study(&with(declared, ""));
+    assert_eq!(undeclared.denominator_policies, ["none", "tool_boundary"]);
 }
 
 #[test]
