@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use containment_bench::{Bench, Choice, Scene};
 use engine::Setting;
 use plugins::draws::RolloutKey;
-use serde_json::Value;
 use study::manifest::Circumstances;
 use study::row::Row;
 
@@ -139,21 +138,10 @@ pub(crate) fn case_of_trace(
     let (world, scene) = library.world(trace.text("scenario")?, trace.text("scenario_hash")?)?;
     let damaged = |key: &str| Failure::from(unknown_value(key).file(&*trace.name));
     let instrumentation = options::instrumentation(trace.text("instrumentation")?);
-    let user = trace
-        .header
-        .get("user")
-        .and_then(Value::as_str)
-        .unwrap_or("absent");
-    let parameters = trace
-        .header
-        .get("policy_parameters")
-        .and_then(Value::as_object);
-    let parameters = parameters.into_iter().flatten();
+    let user = trace.text("user")?;
     let policy = Choice {
         name: trace.text("policy")?.to_owned(),
-        parameters: parameters
-            .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
-            .collect(),
+        parameters: trace.texts("policy_parameters")?,
     };
     let case = Case {
         bench: Bench::built_in(),

@@ -1,5 +1,6 @@
 //! What was written down of rollouts: trace files and result folders.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -88,8 +89,24 @@ impl TraceFile {
         value.ok_or_else(|| self.lacks(key))
     }
 
+    /// Texts of the header under names of their own.
+    pub(crate) fn texts(&self, key: &str) -> Result<BTreeMap<String, String>, Failure> {
+        let values = self.header.get(key).and_then(Value::as_object);
+        let values = values.ok_or_else(|| self.lacks(key))?;
+        let text = |(name, value): (&String, &Value)| match value.as_str() {
+            Some(text) => Ok((name.clone(), text.to_owned())),
+            None => Err(self.lacks(&format!("{key}.{name}"))),
+        };
+        values.iter().map(text).collect()
+    }
+
     fn lacks(&self, key: &str) -> Failure {
-        not_a_trace(&self.name, 1, &format!("the header does not say `{key}`")).into()
+        not_a_trace(
+            &self.name,
+            1,
+            &format!("the header does not say `{key}`, or says it wrongly"),
+        )
+        .into()
     }
 }
 

@@ -318,6 +318,37 @@ fn a_trace_of_other_inputs_is_refused() {
         .fails(3, &["F004", "no header"]);
 }
 
+/// Nothing that decides what happens is guessed.
+#[test]
+fn a_damaged_header_is_refused_and_the_field_named() {
+    let place = Place::new();
+    let words = ["run", CASE_2, "--policy", "intent_ledger_v2"];
+    let more = ["--set", "jump_rule=off", "--trace", "a.jsonl"];
+    place.run(&[&words[..], &more].concat()).expect(0);
+    let trace = place.read("a.jsonl");
+    for (written, damaged, named) in [
+        ("\"user\":\"absent\",", "", "`user`"),
+        ("\"user\":\"absent\"", "\"user\":1", "`user`"),
+        ("\"user\":\"absent\"", "\"user\":\"nobody\"", "`user`"),
+        (
+            "\"policy_parameters\":{\"jump_rule\":\"off\"},",
+            "",
+            "`policy_parameters`",
+        ),
+        (
+            "\"jump_rule\":\"off\"",
+            "\"jump_rule\":0",
+            "`policy_parameters.jump_rule`",
+        ),
+    ] {
+        assert!(trace.contains(written), "{written}");
+        place.write("b.jsonl", trace.replacen(written, damaged, 1));
+        let words = ["replay", "b.jsonl"];
+        let done = place.run(&words).fails(3, &["F004", "b.jsonl", named]);
+        assert_eq!(done.out, "", "{named}");
+    }
+}
+
 #[test]
 fn a_world_of_ones_own_is_found_beside_its_trace() {
     let place = Place::new();
