@@ -135,3 +135,18 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         Failure::new(Exit::Incomplete, problem)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use study::plan::file::MAX_ROLLOUTS;
+
+    use super::*;
+
+    /// The rows of the largest study can be read back, each as long as a text in it may well make it.
+    #[test]
+    fn the_rows_of_the_largest_study_can_be_read() {
+        const LONG_ROW_BYTES: u64 = 1 << 10;
+        let rows = u64::try_from(MAX_ROLLOUTS).expect("a small number");
+        assert!(rows * LONG_ROW_BYTES <= MAX_RESULT_BYTES);
+    }
+}

@@ -58,7 +58,7 @@ codes! {
     S009 WrongKind "The place takes another kind of value, or a smaller number."
     S010 Name "The name of a study is also that of the folder of its result, so it must be a folder name on any machine."
     S011 Empty "A study without worlds, policies, seeds or models has no rollouts."
-    S012 TooMany "A list has at most 10,000 entries, and a study at most 10,000,000 rollouts."
+    S012 TooMany "A list has at most 10,000 entries, and a study at most 250,000 rollouts."
     S013 Denominator "Spread under a common denominator is taken over the declared policies, so each of them must run. A study that declares none takes all of its policies."
     S014 UnknownPolicy "No policy of that name is registered, or it cannot be made from its defaults."
     S015 UnknownModel "No model backend of that name is registered, or it cannot be made from its defaults."

@@ -170,12 +170,28 @@ fn absurd_sizes_are_refused() {
     let text = with("\"a.ron\", \"../b.ron\"", &worlds.join(", "));
     let seeds: Vec<String> = (0..5_000).map(|seed| seed.to_string()).collect();
     let found = problems(&text.replace("1, 2, 3", &seeds.join(", ")));
-    assert!(
-        found[0].contains("more than 10000000 rollouts"),
-        "{found:?}"
-    );
+    assert!(found[0].contains("more than 250000 rollouts"), "{found:?}");
     let long = format!("{TEXT}//{}", " ".repeat(MAX_BYTES));
     assert!(problems(&long)[0].starts_with("S002 1:1"));
+}
+
+#[test]
+fn the_largest_study_is_read_and_no_larger_one() {
+    let seeds = |number: usize| {
+        let seeds: Vec<String> = (0..number).map(|seed| seed.to_string()).collect();
+        let worlds: Vec<String> = (0..25).map(|world| format!("\"{world}.ron\"")).collect();
+        with("1, 2, 3", &seeds.join(", ")).replace("\"a.ron\", \"../b.ron\"", &worlds.join(", "))
+    };
+    let largest = study(&seeds(5_000));
+    let rollouts = largest.worlds.len() * largest.policies.len() * largest.seeds.len();
+    assert_eq!(rollouts, MAX_ROLLOUTS);
+    assert_eq!(
+        problems(&seeds(5_001)),
+        [
+            "S012 8:13 the study has more than 250000 rollouts: rollouts = worlds x policies x seeds x \
+          models"
+        ]
+    );
 }
 
 #[test]
