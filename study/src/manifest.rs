@@ -25,7 +25,7 @@ pub struct Manifest {
     pub digest: Hash,
     /// Everything that decides the rows.
     pub frozen: Frozen,
-    /// Times, paths and the command line. Not part of the digest.
+    /// Paths and the number of workers. Not part of the digest.
     pub circumstances: Circumstances,
 }
 
@@ -97,16 +97,10 @@ pub struct Versions {
     pub rollout_id: u32,
 }
 
-/// Where, when and how a study ran. Texts as the caller gives them: nothing here reads a clock.
+/// Where and how a study ran. No time of day: the same study gives the same result whenever it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Circumstances {
-    /// When it began.
-    pub began: Option<String>,
-    /// When it ended.
-    pub ended: Option<String>,
-    /// The command line.
-    pub command_line: Option<String>,
     /// The study file.
     pub study_file: Option<String>,
     /// The world files, in the order of the scenarios.

@@ -39,7 +39,7 @@ fn manifest() -> Manifest {
 #[test]
 fn a_manifest_survives_json() {
     let mut manifest = manifest();
-    manifest.circumstances.began = Some("today".into());
+    manifest.circumstances.study_file = Some("some/where/tests.ron".into());
     assert_eq!(Manifest::from_json(&manifest.to_json()).unwrap(), manifest);
 }
 
@@ -54,6 +54,17 @@ fn circumstances_are_not_part_of_the_digest() {
         !serde_json::to_string(&manifest().frozen)
             .unwrap()
             .contains("where")
+    );
+}
+
+/// A result is the same whenever it is made, so nothing in it tells the time.
+#[test]
+fn circumstances_are_files_workers_and_the_digest_of_the_rows() {
+    let json = serde_json::to_value(manifest().circumstances).unwrap();
+    let names: Vec<_> = json.as_object().unwrap().keys().collect();
+    assert_eq!(
+        names,
+        ["study_file", "world_files", "workers", "rows_digest"]
     );
 }
 
