@@ -81,6 +81,26 @@ pub enum User {
 }
 
 impl User {
+    /// Every user.
+    pub const ALL: [Self; 4] = [Self::Absent, Self::RubberStamp, Self::Oracle, Self::Careful];
+
+    /// Its name in rows, traces and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::RubberStamp => "rubber_stamp",
+            Self::Oracle => "oracle",
+            Self::Careful => "careful",
+        }
+    }
+
+    /// The user of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|user| user.name() == name)
+    }
+
     /// Whether the user approves; none if nobody is there.
     #[must_use]
     pub fn approves(self, authorized: bool, draws: &mut Draws) -> Option<bool> {
@@ -92,6 +112,25 @@ impl User {
                 let error = Chance::from_millionths(if authorized { 20_000 } else { 50_000 });
                 Some(authorized != draws.happens("user", error))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_user_is_found_by_its_name_and_nobody_else() {
+        for user in User::ALL {
+            assert_eq!(User::named(user.name()), Some(user));
+        }
+        let mut distinct = User::ALL.map(User::name).to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), User::ALL.len());
+        for unknown in ["", "Absent", "rubber-stamp"] {
+            assert_eq!(User::named(unknown), None, "{unknown}");
         }
     }
 }

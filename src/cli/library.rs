@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use containment_bench::{Bench, Choice, Scene};
 use engine::Setting;
 use plugins::draws::RolloutKey;
+use plugins::setting::User;
 use study::manifest::Circumstances;
 use study::row::Row;
 
@@ -122,7 +123,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
         setting: Setting {
             key: key(&scene, identity.study_seed, identity.seed),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
-            user: options::user(&identity.user).ok_or_else(|| damaged("user"))?,
+            user: User::named(&identity.user).ok_or_else(|| damaged("user"))?,
         },
         scene,
         world,
@@ -149,7 +150,7 @@ pub(crate) fn case_of_trace(
         setting: Setting {
             key: key(&scene, trace.number("study_seed")?, trace.number("seed")?),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
-            user: options::user(user).ok_or_else(|| damaged("user"))?,
+            user: User::named(user).ok_or_else(|| damaged("user"))?,
         },
         scene,
         world,

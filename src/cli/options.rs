@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use containment_bench::{Bench, Choice, Scene};
 use engine::{Plugins, Rollout, Setting};
 use plugins::draws::RolloutKey;
@@ -10,40 +10,12 @@ use plugins::parameters::ParameterError;
 use plugins::registry::CreateError;
 use plugins::setting::{Instrumentation, User};
 
-use study::rollout_id::user_name;
-
 use super::codes::Code;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
 use super::scenes;
-
-/// Who answers confirmations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum UserName {
-    /// Nobody: what needs a confirmation does not happen
-    #[default]
-    Absent,
-    /// Somebody who approves everything
-    RubberStamp,
-    /// Somebody who approves exactly what the true ledger authorises
-    Oracle,
-    /// As the oracle, with 2 % false denials and 5 % false approvals
-    Careful,
-}
-
-impl From<UserName> for User {
-    fn from(name: UserName) -> Self {
-        match name {
-            UserName::Absent => Self::Absent,
-            UserName::RubberStamp => Self::RubberStamp,
-            UserName::Oracle => Self::Oracle,
-            UserName::Careful => Self::Careful,
-        }
-    }
-}
 
 /// What is fixed for a rollout besides its world and policy.
 #[derive(Clone, Debug, clap::Args)]
@@ -62,8 +34,8 @@ pub(crate) struct SettingArgs {
     #[arg(long, default_value = "paper", value_name = "WHAT", value_parser = instrumentation)]
     instrumentation: Instrumentation,
     /// Who answers confirmations
-    #[arg(long, value_enum, default_value = "absent")]
-    user: UserName,
+    #[arg(long, value_parser = users(), default_value = "absent")]
+    user: User,
 }
 
 impl SettingArgs {
@@ -76,7 +48,7 @@ impl SettingArgs {
                 strata: Vec::new(),
             },
             instrumentation: self.instrumentation,
-            user: self.user.into(),
+            user: self.user,
         }
     }
 }
@@ -100,9 +72,21 @@ pub(crate) fn instrumentation(name: &str) -> Result<Instrumentation, String> {
     })
 }
 
-/// The user called `name` in rows and traces.
-pub(crate) fn user(name: &str) -> Option<User> {
-    UserName::from_str(name, false).ok().map(User::from)
+/// Reads the name of a user, as rows and traces write it.
+fn users() -> impl TypedValueParser<Value = User> {
+    let value = |user: User| PossibleValue::new(user.name()).help(answers(user));
+    PossibleValuesParser::new(User::ALL.map(value))
+        .map(|name| User::named(&name).expect("one of the possible values"))
+}
+
+/// What a user says to a confirmation.
+const fn answers(user: User) -> &'static str {
+    match user {
+        User::Absent => "Nobody: what needs a confirmation does not happen",
+        User::RubberStamp => "Somebody who approves everything",
+        User::Oracle => "Somebody who approves exactly what the true ledger authorises",
+        User::Careful => "As the oracle, with 2 % false denials and 5 % false approvals",
+    }
 }
 
 /// A policy with its parameters.
@@ -209,7 +193,7 @@ impl Case {
             flag("--seed", &key.rollout_seed.to_string(), ""),
             flag("--study-seed", &key.study_seed.to_string(), "1"),
             flag("--instrumentation", &instrumentation.name(), "paper"),
-            flag("--user", user_name(*user), "absent"),
+            flag("--user", user.name(), "absent"),
         ];
         words.concat()
     }
@@ -288,14 +272,6 @@ mod tests {
         };
         assert_eq!(instrumentation(&custom.name()), Ok(custom));
         assert!(instrumentation("papr").is_err());
-    }
-
-    #[test]
-    fn every_user_is_read_by_its_name() {
-        for name in UserName::value_variants() {
-            let expected = User::from(*name);
-            assert_eq!(user(user_name(expected)), Some(expected));
-        }
     }
 
     #[test]

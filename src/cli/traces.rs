@@ -5,7 +5,6 @@ use engine::Rollout;
 use engine::export::jsonl::{self, Header};
 use serde_json::{Map, Value, json};
 use study::columns::Hash;
-use study::rollout_id::user_name;
 
 use super::options::{Case, Hashes};
 
@@ -28,7 +27,7 @@ pub(crate) fn jsonl(
     let (first, events) = text.split_once('\n').unwrap_or((&text, ""));
     let mut header: Map<String, Value> =
         serde_json::from_str(first).expect("the first line of a trace is an object");
-    header.insert("user".to_owned(), json!(user_name(case.setting.user)));
+    header.insert("user".to_owned(), json!(case.setting.user.name()));
     header.insert("policy_parameters".to_owned(), json!(policy.parameters));
     header.insert(
         "policy_hash".to_owned(),

@@ -49,7 +49,7 @@ impl RolloutFields<'_> {
         text(&mut hasher, self.model);
         hasher.update(&self.profile_hash.0.to_le_bytes());
         text(&mut hasher, &self.instrumentation.name());
-        text(&mut hasher, user_name(self.user));
+        text(&mut hasher, self.user.name());
         hasher.update(&self.seed.to_le_bytes());
         Hash(hasher.digest128())
     }
@@ -59,17 +59,6 @@ impl RolloutFields<'_> {
 fn text(hasher: &mut Xxh3, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
-}
-
-/// The name of a simulated user in rows and manifests.
-#[must_use]
-pub const fn user_name(user: User) -> &'static str {
-    match user {
-        User::Absent => "absent",
-        User::RubberStamp => "rubber_stamp",
-        User::Oracle => "oracle",
-        User::Careful => "careful",
-    }
 }
 
 #[cfg(test)]

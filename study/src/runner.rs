@@ -15,7 +15,7 @@ use plugins::trace::Outcome;
 use crate::columns::Hash;
 use crate::metrics::{Finished, measure};
 use crate::plan::{Group, Plan};
-use crate::rollout_id::{RolloutFields, user_name};
+use crate::rollout_id::RolloutFields;
 use crate::row::{Identity, ROW_SCHEMA, Row, outcome_name};
 
 /// How far a study is, in rollouts.
@@ -174,7 +174,7 @@ pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint
         model: fields.model.to_owned(),
         profile_hash: fields.profile_hash,
         instrumentation: fields.instrumentation.name(),
-        user: user_name(fields.user).to_owned(),
+        user: fields.user.name().to_owned(),
         study_seed: fields.study_seed,
         seed: fields.seed,
         provider_seed_status: KEYED.to_owned(),
