@@ -2,6 +2,7 @@
 //! or an exit code means.
 
 use containment_bench::Bench;
+use engine::export::names::word;
 use policies::rules::{self, Rule};
 use study::columns::{Part, Spec};
 use study::plan::problem::STUDY_CODES;
@@ -14,7 +15,7 @@ use super::list::{origin_name, parameter_text};
 use super::problem::severity_name;
 use super::table::wrapped;
 use super::terminal::Terminal;
-use super::{codes, nearest, words};
+use super::{codes, nearest};
 
 /// The width of explanations, in characters.
 const WIDTH: usize = 96;
@@ -124,10 +125,10 @@ fn rule(code: &str) -> Option<String> {
 }
 
 fn rule_text(rule: &Rule) -> String {
-    let verdict = words::snake_case(&rule.verdict);
+    let verdict = word(&rule.verdict);
     let told = rule.denial.map_or_else(
         || "the agent is told nothing".to_owned(),
-        |denial| format!("the agent is told `{}`", words::snake_case(&denial)),
+        |denial| format!("the agent is told `{}`", word(&denial)),
     );
     let origin = origin_name(rule.origin);
     let text = wrapped(rule.doc, WIDTH, 0);

@@ -1,6 +1,7 @@
 //! `containment list`: what there is, by kind.
 
 use containment_bench::Bench;
+use engine::export::names::word;
 use plugins::parameters::ParameterSpec;
 use plugins::registry::PluginInfo;
 use policies::rules::{self, Origin};
@@ -10,6 +11,7 @@ use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::TABLE;
 
+use super::codes;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::problem::severity_name;
@@ -17,7 +19,6 @@ use super::scenes::WorldText;
 use super::shipped::{self, ShippedWorld};
 use super::table::{Table, wrapped};
 use super::terminal::Terminal;
-use super::{codes, words};
 
 /// The width of the description of a parameter, in characters.
 const WIDTH: usize = 80;
@@ -215,8 +216,8 @@ fn metrics() -> List {
 
 fn rule_list() -> List {
     let item = |rule: &rules::Rule| {
-        let verdict = words::snake_case(&rule.verdict);
-        let denial = rule.denial.map(|denial| words::snake_case(&denial));
+        let verdict = word(&rule.verdict);
+        let denial = rule.denial.map(|denial| word(&denial));
         let origin = origin_name(rule.origin);
         let cells = [rule.id, &verdict, denial.as_deref().unwrap_or("-"), origin];
         let json = json!({

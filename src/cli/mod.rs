@@ -31,7 +31,6 @@ mod table;
 mod terminal;
 mod trace;
 mod traces;
-mod words;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::io;
 use std::sync::LazyLock;
 
-use plugins::trace::{LimitKind, Outcome};
 use serde::{Serialize, Serializer};
 use worlds::spec::{Domain, Stage};
 
@@ -225,21 +224,6 @@ impl Identity {
 
 /// The outcome of a rollout whose backend failed.
 pub const ERRORED: &str = "errored";
-
-/// The name of an outcome in rows and traces.
-#[must_use]
-pub fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Completed => "completed",
-        Outcome::LimitReached(LimitKind::Ticks) => "limit_reached:ticks",
-        Outcome::LimitReached(LimitKind::Events) => "limit_reached:events",
-        Outcome::LimitReached(LimitKind::Queue) => "limit_reached:queue",
-        Outcome::LimitReached(LimitKind::Turns) => "limit_reached:turns",
-        Outcome::LimitReached(LimitKind::Delegations) => "limit_reached:delegations",
-        Outcome::LimitReached(LimitKind::Text) => "limit_reached:text",
-        Outcome::Errored(_) => ERRORED,
-    }
-}
 
 /// One rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]

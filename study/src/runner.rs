@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam::channel;
+use engine::export::names;
 use engine::fork::{ForkPoint, Work, run_group};
 use engine::{Plugins, Rollout, Setting};
 use plugins::trace::Outcome;
@@ -16,7 +17,7 @@ use crate::columns::Hash;
 use crate::metrics::{Finished, measure};
 use crate::plan::{Group, Plan};
 use crate::rollout_id::RolloutFields;
-use crate::row::{Identity, ROW_SCHEMA, Row, outcome_name};
+use crate::row::{Identity, ROW_SCHEMA, Row};
 
 /// How far a study is, in rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +183,7 @@ pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint
         fork_event: fork.map(|point| point.event),
         fork_hash: fork.map(|point| Hash(point.hash)),
         trace_digest: Hash(rollout.trace_digest()),
-        outcome: outcome_name(outcome).to_owned(),
+        outcome: names::outcome(outcome),
         failure: match outcome {
             Outcome::Errored(message) => Some(message.to_string()),
             Outcome::Completed | Outcome::LimitReached(_) => None,

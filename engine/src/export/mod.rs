@@ -2,4 +2,4 @@
 
 pub mod dot;
 pub mod jsonl;
-mod names;
+pub mod names;

@@ -7,8 +7,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use worlds::spec::Scenario;
 
-/// The name of a unit variant in `snake_case`.
-pub(super) fn word(variant: &impl Serialize) -> String {
+/// The name of a variant in `snake_case`; its fields are not said.
+#[must_use]
+pub fn word(variant: &impl Serialize) -> String {
     let name = match serde_json::to_value(variant) {
         Ok(Value::String(name)) => name,
         Ok(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -96,11 +97,34 @@ pub(super) fn field(field: DecidingField, argument_name: impl Fn(u16) -> Option<
     }
 }
 
-/// How a rollout ended, in words.
-pub(super) fn outcome(outcome: &Outcome) -> String {
+/// How a rollout ended: `completed`, `limit_reached:` and the limit, or `errored`.
+#[must_use]
+pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => "completed".to_owned(),
         Outcome::LimitReached(kind) => format!("limit_reached:{}", word(kind)),
         Outcome::Errored(_) => "errored".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plugins::policy::{DenialReason, VerdictKind};
+    use plugins::trace::LimitKind;
+
+    use super::*;
+
+    #[test]
+    fn variants_are_in_snake_case() {
+        assert_eq!(word(&VerdictKind::Allow), "allow");
+        assert_eq!(word(&DenialReason::OutsideUserGoal), "outside_user_goal");
+    }
+
+    #[test]
+    fn an_outcome_names_its_limit_and_no_message() {
+        assert_eq!(outcome(&Outcome::Completed), "completed");
+        let limit = Outcome::LimitReached(LimitKind::Queue);
+        assert_eq!(outcome(&limit), "limit_reached:queue");
+        assert_eq!(outcome(&Outcome::Errored("gone".into())), "errored");
     }
 }

@@ -3,6 +3,7 @@
 
 use containment_bench::Choice;
 use engine::Rollout;
+use engine::export::names::word;
 use plugins::action::{Argument, Call};
 use plugins::ids::{CallId, NodeId};
 use plugins::label::LabelId;
@@ -18,7 +19,6 @@ use super::taint::{Tainted, untrusted};
 use crate::cli::list::origin_name;
 use crate::cli::narrate::shortened;
 use crate::cli::table::wrapped;
-use crate::cli::words::snake_case;
 
 /// The width of an explanation, in characters.
 const WIDTH: usize = 96;
@@ -84,9 +84,9 @@ impl<'a> View<'a> {
         let mut lines = vec![format!(
             "event {index}, tick {}: {} {} at the hook `{}`",
             event.tick,
-            snake_case(&ruling.verdict),
+            word(&ruling.verdict),
             self.subject(ruling.subject),
-            snake_case(&ruling.hook),
+            word(&ruling.hook),
         )];
         let mut line = |heading: &str, what: &str| {
             let what = wrapped(what, WIDTH - INDENT, INDENT);
@@ -246,7 +246,7 @@ impl<'a> View<'a> {
             Evidence::Node(node) => self.node(node),
             Evidence::Source(source) => {
                 let source = &briefing.sources[source.index()];
-                format!("source {} ({})", source.name, snake_case(&source.trust))
+                format!("source {} ({})", source.name, word(&source.trust))
             }
             Evidence::LedgerEntry(position) => {
                 match briefing.ledger.entries.get(position as usize) {
@@ -268,7 +268,7 @@ impl<'a> View<'a> {
         let Some(node) = self.trace.nodes.get(id.index()) else {
             return format!("node {}", id.0);
         };
-        let kind = snake_case(&node.kind).replace('_', " ");
+        let kind = word(&node.kind).replace('_', " ");
         let subject = self.subject(node.subject);
         let sources = self.untrusted(node.recorded);
         let label = if sources.is_empty() {
@@ -294,10 +294,7 @@ impl<'a> View<'a> {
                     parts.push(answer_text(*answer).to_owned());
                 }
                 Happening::Denied { call, reason } if *call == id => {
-                    parts.push(format!(
-                        "denied; the agent is told `{}`",
-                        snake_case(reason)
-                    ));
+                    parts.push(format!("denied; the agent is told `{}`", word(reason)));
                 }
                 Happening::HoldReleased { call } if *call == id => {
                     parts.push("released, because the same call was held before".to_owned());

@@ -187,8 +187,7 @@ fn an_empty_file_of_rows_is_empty_and_no_file_is_not() {
 }
 
 #[test]
-fn outcomes_are_named_as_in_traces() {
-    let limit = Outcome::LimitReached(LimitKind::Queue);
-    assert_eq!(outcome_name(&limit), "limit_reached:queue");
-    assert_eq!(outcome_name(&Outcome::Errored("gone".into())), ERRORED);
+fn an_errored_row_is_known_by_the_word_of_the_trace() {
+    let errored = plugins::trace::Outcome::Errored("gone".into());
+    assert_eq!(engine::export::names::outcome(&errored), ERRORED);
 }
