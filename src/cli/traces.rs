@@ -2,14 +2,11 @@
 
 use containment_bench::Choice;
 use engine::Rollout;
-use engine::export::jsonl::{self, Header};
-use serde_json::{Map, Value, json};
-use study::columns::Hash;
+use engine::export::jsonl::{self, Header, Recipe};
 
 use super::options::{Case, Hashes};
 
-/// The trace of a rollout. After the keys that the format requires, the header says what else
-/// decides what happens: `user`, `policy_parameters` (those given), `policy_hash`, `profile_hash`.
+/// The trace of a rollout, with its recipe in the header.
 pub(crate) fn jsonl(
     case: &Case,
     policy: &Choice,
@@ -22,20 +19,11 @@ pub(crate) fn jsonl(
         policy: &policy.name,
         model: &case.model.name,
         setting: &case.setting,
+        recipe: Some(Recipe {
+            policy_parameters: &policy.parameters,
+            policy_hash: hashes.policy,
+            profile_hash: hashes.model,
+        }),
     };
-    let text = jsonl::write(header, rollout.trace(), rollout.labels(), reveal);
-    let (first, events) = text.split_once('\n').unwrap_or((&text, ""));
-    let mut header: Map<String, Value> =
-        serde_json::from_str(first).expect("the first line of a trace is an object");
-    header.insert("user".to_owned(), json!(case.setting.user.name()));
-    header.insert("policy_parameters".to_owned(), json!(policy.parameters));
-    header.insert(
-        "policy_hash".to_owned(),
-        json!(Hash(hashes.policy).to_string()),
-    );
-    header.insert(
-        "profile_hash".to_owned(),
-        json!(Hash(hashes.model).to_string()),
-    );
-    format!("{}\n{events}", Value::Object(header))
+    jsonl::write(header, rollout.trace(), rollout.labels(), reveal)
 }

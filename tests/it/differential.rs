@@ -43,6 +43,7 @@ fn engine_trace(rollout: &Rollout, setting: &Setting) -> String {
         policy: "p",
         model: "m",
         setting,
+        recipe: None,
     };
     jsonl::write(header, rollout.trace(), rollout.labels(), true)
 }

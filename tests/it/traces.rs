@@ -321,6 +321,7 @@ fn text(scene: &Scene, rollout: &Rollout, reveal: bool) -> String {
         policy: "p",
         model: "m",
         setting: &setting,
+        recipe: None,
     };
     jsonl::write(header, rollout.trace(), rollout.labels(), reveal)
 }

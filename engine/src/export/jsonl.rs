@@ -1,5 +1,7 @@
 //! The trace as JSON Lines, schema 1: `docs/SEMANTICS.md`, section 8. Redacted unless asked.
 
+use std::collections::BTreeMap;
+
 use plugins::action::Argument;
 use plugins::ids::{CallId, NodeId};
 use plugins::label::LabelTable;
@@ -24,8 +26,21 @@ pub struct Header<'a> {
     pub policy: &'a str,
     /// The model's name.
     pub model: &'a str,
-    /// Seeds and instrumentation.
+    /// Seeds, instrumentation and user.
     pub setting: &'a Setting,
+    /// What else it takes to run the rollout again; none in a trace that is only compared.
+    pub recipe: Option<Recipe<'a>>,
+}
+
+/// What decides a rollout besides its names and seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe<'a> {
+    /// The parameters of the policy that were given.
+    pub policy_parameters: &'a BTreeMap<String, String>,
+    /// The hash of the policy with its parameters.
+    pub policy_hash: u128,
+    /// The hash of the model with its configuration.
+    pub profile_hash: u128,
 }
 
 /// Writes a trace as JSON Lines. `reveal` shows argument values, record contents and unknown names.
@@ -66,18 +81,30 @@ pub fn event(
 }
 
 fn header_line(header: Header<'_>, reveal: bool) -> Value {
-    json!({
+    let mut line = json!({
         "type": "header",
         "schema": TRACE_SCHEMA,
         "scenario": *header.scenario.identity,
-        "scenario_hash": format!("{:032x}", header.scenario.content_hash),
+        "scenario_hash": hash(header.scenario.content_hash),
         "policy": header.policy,
         "model": header.model,
         "study_seed": header.setting.key.study_seed,
         "seed": header.setting.key.rollout_seed,
         "instrumentation": header.setting.instrumentation.name(),
         "redacted": !reveal,
-    })
+    });
+    if let Some(recipe) = header.recipe {
+        line["user"] = json!(header.setting.user.name());
+        line["policy_parameters"] = json!(recipe.policy_parameters);
+        line["policy_hash"] = json!(hash(recipe.policy_hash));
+        line["profile_hash"] = json!(hash(recipe.profile_hash));
+    }
+    line
+}
+
+/// A hash as 32 hexadecimal digits.
+fn hash(hash: u128) -> String {
+    format!("{hash:032x}")
 }
 
 struct Writer<'a> {

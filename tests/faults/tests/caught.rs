@@ -113,6 +113,7 @@ impl Case {
             policy: "p",
             model: "m",
             setting: &self.setting,
+            recipe: None,
         };
         let trace = jsonl::write(header, rollout.trace(), rollout.labels(), true);
         first_difference(&trace, &self.expected).or_else(|| {

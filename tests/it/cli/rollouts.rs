@@ -80,6 +80,30 @@ fn a_trace_is_redacted_unless_revealed() {
     assert_eq!(printed.out, redacted);
 }
 
+/// The keys are those of docs/SEMANTICS.md, in its order.
+#[test]
+fn a_header_says_what_it_takes_to_run_the_rollout_again() {
+    let place = Place::new();
+    let words = ["trace", CASE_2, "--policy", "intent_ledger_v2"];
+    let more = ["--set", "jump_rule=off", "--user", "rubber_stamp"];
+    let trace = place.run(&[&words[..], &more].concat()).expect(0).out;
+    let header: Value =
+        serde_json::from_str(trace.lines().next().expect("a header")).expect("JSON");
+    let keys: Vec<&String> = header.as_object().expect("an object").keys().collect();
+    let documented = "type schema scenario scenario_hash policy model study_seed seed \
+                      instrumentation redacted user policy_parameters policy_hash profile_hash";
+    assert_eq!(keys, documented.split(' ').collect::<Vec<_>>());
+    assert_eq!(header["user"], "rubber_stamp");
+    assert_eq!(header["policy_parameters"]["jump_rule"], "off");
+    let row = place
+        .run(&[&["run"], &words[1..], &more].concat())
+        .expect(0)
+        .json();
+    for hash in ["scenario_hash", "policy_hash", "profile_hash"] {
+        assert_eq!(header[hash], row[hash], "{hash}");
+    }
+}
+
 #[test]
 fn a_trace_can_be_drawn() {
     let place = Place::new();
