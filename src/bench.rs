@@ -111,12 +111,7 @@ impl Bench {
 #[must_use]
 pub fn setting(scene: &Scene, seed: u64) -> Setting {
     Setting {
-        key: RolloutKey {
-            study_seed: 1,
-            scenario_identity: scene.scenario.identity.clone(),
-            rollout_seed: seed,
-            strata: Vec::new(),
-        },
+        key: RolloutKey::new(1, scene.scenario.identity.clone(), seed),
         instrumentation: Instrumentation::PAPER,
         user: User::Absent,
     }

@@ -117,6 +117,19 @@ pub struct RolloutKey {
     pub strata: Vec<Stratum>,
 }
 
+impl RolloutKey {
+    /// The key of a rollout that stands in no stratified group.
+    #[must_use]
+    pub const fn new(study_seed: u64, scenario_identity: Text, rollout_seed: u64) -> Self {
+        Self {
+            study_seed,
+            scenario_identity,
+            rollout_seed,
+            strata: Vec::new(),
+        }
+    }
+}
+
 /// One stratified latent variable of a rollout: its place among the `size` rollouts of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stratum {

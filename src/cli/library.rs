@@ -159,12 +159,7 @@ pub(crate) fn case_of_trace(
 }
 
 fn key(scene: &Scene, study_seed: u64, seed: u64) -> RolloutKey {
-    RolloutKey {
-        study_seed,
-        scenario_identity: scene.scenario.identity.clone(),
-        rollout_seed: seed,
-        strata: Vec::new(),
-    }
+    RolloutKey::new(study_seed, scene.scenario.identity.clone(), seed)
 }
 
 fn unknown_value(what: &str) -> Problem {

@@ -41,12 +41,7 @@ pub(crate) struct SettingArgs {
 impl SettingArgs {
     fn setting(&self, scene: &Scene) -> Setting {
         Setting {
-            key: RolloutKey {
-                study_seed: self.study_seed,
-                scenario_identity: scene.scenario.identity.clone(),
-                rollout_seed: self.seed,
-                strata: Vec::new(),
-            },
+            key: RolloutKey::new(self.study_seed, scene.scenario.identity.clone(), self.seed),
             instrumentation: self.instrumentation,
             user: self.user,
         }

@@ -178,12 +178,11 @@ impl Plan {
     /// What all draws of the rollouts of a group have in common.
     #[must_use]
     pub fn key(&self, group: Group) -> RolloutKey {
-        RolloutKey {
-            study_seed: self.study.study_seed,
-            scenario_identity: self.scenarios[group.scenario].scenario.identity.clone(),
-            rollout_seed: group.seed,
-            strata: Vec::new(),
-        }
+        RolloutKey::new(
+            self.study.study_seed,
+            self.scenarios[group.scenario].scenario.identity.clone(),
+            group.seed,
+        )
     }
 }
 

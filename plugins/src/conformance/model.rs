@@ -60,12 +60,7 @@ impl Case {
     }
 
     fn answer(&self, model: &mut dyn ModelBackend, number: usize) -> Answer {
-        let mut draws = Draws::new(RolloutKey {
-            study_seed: 1,
-            scenario_identity: "conformance".into(),
-            rollout_seed: self.round,
-            strata: Vec::new(),
-        });
+        let mut draws = Draws::new(RolloutKey::new(1, "conformance".into(), self.round));
         let ordinal = u32::try_from(number).unwrap_or(u32::MAX);
         draws.at(0, "assistant", EventKey::ROOT.child(0, ordinal));
         let turn = Turn {

@@ -92,12 +92,11 @@ fn check_foreign_state(attacker: &mut dyn Attacker, report: &mut dyn FnMut(Law, 
 
 /// The texts for one rollout, with the feedback of the one before.
 fn fill(attacker: &mut dyn Attacker, slots: &[Slot], round: u64, rollout: u32) -> Vec<Text> {
-    let mut draws = Draws::new(RolloutKey {
-        study_seed: 1,
-        scenario_identity: "conformance".into(),
-        rollout_seed: round ^ u64::from(rollout),
-        strata: Vec::new(),
-    });
+    let mut draws = Draws::new(RolloutKey::new(
+        1,
+        "conformance".into(),
+        round ^ u64::from(rollout),
+    ));
     let feedback = rollout.checked_sub(1).map(|before| Feedback {
         stage: u8::try_from(before % 6).unwrap_or(0),
     });

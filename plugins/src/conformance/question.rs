@@ -88,12 +88,7 @@ impl Case {
         if !world.briefing.agents.is_empty() {
             questions.extend(Question::about_agents(&mut world, random));
         }
-        let key = RolloutKey {
-            study_seed: 1,
-            scenario_identity: "conformance".into(),
-            rollout_seed: round,
-            strata: Vec::new(),
-        };
+        let key = RolloutKey::new(1, "conformance".into(), round);
         Self {
             world,
             questions,

@@ -3,12 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn key(scenario: &str, study_seed: u64, rollout_seed: u64) -> RolloutKey {
-    RolloutKey {
-        study_seed,
-        scenario_identity: scenario.into(),
-        rollout_seed,
-        strata: Vec::new(),
-    }
+    RolloutKey::new(study_seed, scenario.into(), rollout_seed)
 }
 
 fn stratum(size: u32, rank: u32) -> Stratum {

@@ -182,12 +182,7 @@ fn case_of(script: &Path, policy: &'static str) -> Case {
         (policy, make(&parameters, &script).expect("a sound script"))
     };
     let setting = interpreter::Setting {
-        key: RolloutKey {
-            study_seed: 1,
-            scenario_identity: scenario.identity.clone(),
-            rollout_seed: 1,
-            strata: Vec::new(),
-        },
+        key: RolloutKey::new(1, scenario.identity.clone(), 1),
         instrumentation: Instrumentation::PAPER,
         user: User::Absent,
     };

@@ -59,12 +59,7 @@ impl WorldSeed {
             },
         };
         Setting {
-            key: RolloutKey {
-                study_seed: random.below(3),
-                scenario_identity: self.identity(),
-                rollout_seed: random.below(5),
-                strata: Vec::new(),
-            },
+            key: RolloutKey::new(random.below(3), self.identity(), random.below(5)),
             instrumentation,
             user: *random.pick(&[User::Absent, User::RubberStamp, User::Oracle, User::Careful]),
         }
