@@ -105,9 +105,9 @@ pub fn scenarios_text(lines: &[ScenarioLine]) -> String {
     text
 }
 
-/// Sums up rows.
+/// Sums up rows. `rows_digest` is what [`write()`] gave.
 #[must_use]
-pub fn summary(manifest: &Manifest, rows: &[Row]) -> Summary {
+pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary {
     let count =
         |condition: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| condition(row)).count() as u64;
     let stages = STAGES.map(|stage| (stage.name(), count(&|row| row.identity.stage == stage)));
@@ -118,12 +118,12 @@ pub fn summary(manifest: &Manifest, rows: &[Row]) -> Summary {
         n_errored: count(&|row| row.identity.has_errored()),
         n_limit_reached: count(&|row| row.identity.outcome.starts_with("limit_reached")),
         manifest_digest: manifest.digest,
-        rows_digest: Hash(xxh3_128(&rows_text(rows))),
+        rows_digest,
     }
 }
 
 /// Writes a result into `folder`, which is made if it does not exist. The digest of the rows is
-/// added to the manifest.
+/// added to the manifest, and given back.
 ///
 /// # Errors
 /// When a file cannot be written; an earlier result in the folder is then as it was, or its manifest
@@ -133,11 +133,12 @@ pub fn write(
     manifest: &Manifest,
     scenarios: &[ScenarioLine],
     rows: &[Row],
-) -> Result<(), ResultsError> {
+) -> Result<Hash, ResultsError> {
     fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
     let rows = rows_text(rows);
     let mut manifest = manifest.clone();
-    manifest.circumstances.rows_digest = Some(Hash(xxh3_128(&rows)));
+    let rows_digest = Hash(xxh3_128(&rows));
+    manifest.circumstances.rows_digest = Some(rows_digest);
     let files: [(&str, Vec<u8>); 3] = [
         (ROWS, rows),
         (SCENARIOS, scenarios_text(scenarios).into_bytes()),
@@ -150,7 +151,7 @@ pub fn write(
         let path = folder.join(name);
         fs::rename(unfinished(folder, name), &path).map_err(failed("write", &path))?;
     }
-    Ok(())
+    Ok(rows_digest)
 }
 
 /// Reads what [`write()`] wrote.

@@ -72,12 +72,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let default = || PathBuf::from("results").join(&plan.study.name);
     let folder = args.out.clone().unwrap_or_else(default);
     let replaced = replaced(&folder, &manifest);
-    results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows).map_err(
-        |error| {
-            let help = "name a folder that may be written with `--out`";
-            Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
-        },
-    )?;
+    let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows);
+    let rows_digest = written.map_err(|error| {
+        let help = "name a folder that may be written with `--out`";
+        Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
+    })?;
     if let Some(replaced) = replaced {
         terminal.note(&replaced);
     }
@@ -85,6 +84,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         plan: &plan,
         manifest: &manifest,
         outcomes: &outcomes,
+        rows_digest,
         seconds,
         folder: &folder,
         workers,

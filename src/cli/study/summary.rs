@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde_json::json;
-use study::columns::Cell;
+use study::columns::{Cell, Hash};
 use study::manifest::Manifest;
 use study::plan::Plan;
 use study::results::summary;
@@ -18,6 +18,7 @@ pub(super) struct Told<'a> {
     pub(super) plan: &'a Plan,
     pub(super) manifest: &'a Manifest,
     pub(super) outcomes: &'a Outcomes,
+    pub(super) rows_digest: Hash,
     pub(super) seconds: f64,
     pub(super) folder: &'a Path,
     pub(super) workers: NonZeroUsize,
@@ -45,7 +46,7 @@ impl Told<'_> {
         reason = "speeds are told to a few digits"
     )]
     pub(super) fn json(&self) -> String {
-        let numbers = summary(self.manifest, &self.outcomes.rows);
+        let numbers = summary(self.manifest, &self.outcomes.rows, self.rows_digest);
         let mut object = serde_json::to_value(&numbers).expect("plain data with text keys");
         let cores = self.workers.get() as f64;
         let per_core = |count: u64| count as f64 / (self.seconds * cores).max(f64::EPSILON);
@@ -58,8 +59,7 @@ impl Told<'_> {
 
     /// As text: the table, then the numbers of the run.
     pub(super) fn text(&self) -> String {
-        let rows = &self.outcomes.rows;
-        let numbers = summary(self.manifest, rows);
+        let numbers = summary(self.manifest, &self.outcomes.rows, self.rows_digest);
         format!(
             "{}\n{} rollouts of {} worlds under {} policies, seeds {}: {:.2} s\n\
              manifest {}\nrows     {}\nresult   {}\n",

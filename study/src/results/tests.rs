@@ -42,7 +42,7 @@ fn ran(seeds: &str) -> Ran {
 }
 
 impl Ran {
-    fn write(&self, folder: &Path) -> Result<(), ResultsError> {
+    fn write(&self, folder: &Path) -> Result<Hash, ResultsError> {
         write(folder, &self.manifest, &self.scenarios, &self.rows)
     }
 }
@@ -61,16 +61,13 @@ fn a_result_is_read_as_it_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("deep/er");
     let ran = ran("1, 2");
-    ran.write(&folder).unwrap();
+    let digest = ran.write(&folder).unwrap();
     assert_eq!(names(&folder), [MANIFEST, ROWS, SCENARIOS]);
     let results = read(&folder).unwrap();
     assert_eq!(results.rows, ran.rows);
     assert_eq!(results.manifest.digest, ran.manifest.digest);
-    let summary = summary(&results.manifest, &results.rows);
-    assert_eq!(
-        results.manifest.circumstances.rows_digest,
-        Some(summary.rows_digest)
-    );
+    assert_eq!(results.manifest.circumstances.rows_digest, Some(digest));
+    assert_eq!(digest, Hash(xxh3_128(&rows_text(&ran.rows))));
     let lines = fs::read_to_string(folder.join(SCENARIOS)).unwrap();
     assert_eq!(lines.lines().count(), 1);
 }
@@ -134,10 +131,11 @@ fn a_summary_counts_by_stage() {
     let mut ran = ran("1, 2");
     ran.rows[0].identity.outcome = "errored".into();
     ran.rows[1].identity.outcome = "limit_reached:ticks".into();
-    let summary = summary(&ran.manifest, &ran.rows);
+    let summary = summary(&ran.manifest, &ran.rows, Hash(7));
     assert_eq!(summary.rollouts, 4);
     assert_eq!(summary.n_errored, 1);
     assert_eq!(summary.n_limit_reached, 1);
+    assert_eq!(summary.rows_digest, Hash(7));
     let text = serde_json::to_string(&summary).unwrap();
     let stages =
         "\"rows_by_stage\":{\"active_tainted\":0,\"clean\":4,\"memory_recovery\":0,\"security\":0}";
