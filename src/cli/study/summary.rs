@@ -81,6 +81,7 @@ impl Told<'_> {
             .into_iter()
             .chain(SHOWN.iter().map(|(heading, _)| *heading));
         let mut table = Table::new(headings);
+        let places = SHOWN.map(|(_, column)| Place::of(column));
         let mut last_world = "";
         for planned in &self.plan.scenarios {
             for policy in &self.plan.cast.policies {
@@ -88,48 +89,60 @@ impl Told<'_> {
                 let of_cell = |row: &&Row| {
                     row.identity.scenario_id == world && row.identity.policy == policy.name
                 };
-                let rows: Vec<&Row> = self.outcomes.rows.iter().filter(of_cell).collect();
+                let rows = self.outcomes.rows.iter().filter(of_cell);
                 let shown_world = if world == last_world { "" } else { world };
                 last_world = world;
-                let values = SHOWN.iter().map(|(_, column)| values(&rows, column));
-                table.row(
-                    [shown_world.to_owned(), policy.name.clone()]
-                        .into_iter()
-                        .chain(values),
-                );
+                let names = [shown_world.to_owned(), policy.name.clone()];
+                table.row(names.into_iter().chain(values(rows, &places)));
             }
         }
         table
     }
 }
 
-/// The values of a column in some rows, each once; a dash where the question does not apply.
-fn values(rows: &[&Row], column: &str) -> String {
-    let mut seen: Vec<String> = Vec::new();
-    for row in rows {
-        let value = value(row, column);
-        if !seen.contains(&value) {
-            seen.push(value);
-        }
-    }
-    seen.join(" ")
+/// Where a shown quantity stands among the cells of a row.
+struct Place {
+    value: usize,
+    /// Numerator and denominator, if it is a ratio.
+    ratio: Option<(usize, usize)>,
 }
 
-/// One value: a ratio as `numerator/denominator`, null as a dash.
-fn value(row: &Row, column: &str) -> String {
-    let cells = row.cells();
-    let cell = |name: &str| {
-        let position = row_columns()
-            .iter()
-            .position(|column| column.name() == name)?;
-        cells.get(position)
-    };
-    let ratio = cell(&format!("{column}_numerator")).zip(cell(&format!("{column}_denominator")));
-    match (ratio, cell(column)) {
-        (_, None | Some(Cell::Null)) => "-".to_owned(),
-        (Some((numerator, denominator)), _) => format!("{numerator}/{denominator}"),
-        (None, Some(value)) => value.to_string(),
+impl Place {
+    /// The place of a column.
+    fn of(column: &str) -> Self {
+        let position = |name: &str| row_columns().iter().position(|other| other.name() == name);
+        let numerator = position(&format!("{column}_numerator"));
+        Self {
+            value: position(column).expect("what is shown is a column"),
+            ratio: numerator.zip(position(&format!("{column}_denominator"))),
+        }
     }
+
+    /// The value there: a ratio as `numerator/denominator`, null as a dash.
+    fn shown(&self, cells: &[Cell]) -> String {
+        match (&cells[self.value], self.ratio) {
+            (Cell::Null, _) => "-".to_owned(),
+            (_, Some((numerator, denominator))) => {
+                format!("{}/{}", cells[numerator], cells[denominator])
+            }
+            (value, None) => value.to_string(),
+        }
+    }
+}
+
+/// What some rows hold at each place: every value that occurs, once.
+fn values<'r>(rows: impl Iterator<Item = &'r Row>, places: &[Place]) -> Vec<String> {
+    let mut seen: Vec<Vec<String>> = vec![Vec::new(); places.len()];
+    for row in rows {
+        let cells = row.cells();
+        for (seen, place) in seen.iter_mut().zip(places) {
+            let value = place.shown(&cells);
+            if !seen.contains(&value) {
+                seen.push(value);
+            }
+        }
+    }
+    seen.iter().map(|values| values.join(" ")).collect()
 }
 
 fn listed(seeds: &[u64]) -> String {
@@ -138,4 +151,29 @@ fn listed(seeds: &[u64]) -> String {
         .map(u64::to_string)
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_shown_unreduced_and_null_as_a_dash() {
+        let spread = Place::of("blast_radius_norm");
+        let (numerator, denominator) = spread.ratio.expect("a ratio");
+        let mut cells = vec![Cell::Null; row_columns().len()];
+        assert_eq!(spread.shown(&cells), "-");
+        cells[spread.value] = Cell::Decimal(0.75);
+        cells[numerator] = Cell::Integer(6);
+        cells[denominator] = Cell::Integer(8);
+        assert_eq!(spread.shown(&cells), "6/8");
+    }
+
+    #[test]
+    fn everything_shown_is_a_column() {
+        for (_, column) in SHOWN {
+            let place = Place::of(column);
+            assert_eq!(row_columns()[place.value].name(), column);
+        }
+    }
 }
