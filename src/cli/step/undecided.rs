@@ -2,11 +2,10 @@
 
 use engine::Rollout;
 use engine::agenda::{AgendaEvent, Phase};
+use engine::export::names::word;
 use plugins::action::Call;
 use plugins::ids::CallId;
 use plugins::trace::Happening;
-
-use crate::cli::words::snake_case;
 
 /// The number of the only call of `tool`; else what there is.
 pub(super) fn only_call(rollout: &Rollout, tool: &str) -> Result<u32, String> {
@@ -58,7 +57,7 @@ fn is_read(rollout: &Rollout, call: &Call) -> bool {
 fn denial(rollout: &Rollout, call: &Call) -> Option<String> {
     let mut events = rollout.trace().events.iter();
     let reason = events.find_map(|event| match &event.what {
-        Happening::Denied { call: of, reason } if *of == call.id => Some(snake_case(reason)),
+        Happening::Denied { call: of, reason } if *of == call.id => Some(word(reason)),
         _ => None,
     })?;
     Some(format!("; what it returns was denied: {reason}"))

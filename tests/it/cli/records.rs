@@ -343,7 +343,7 @@ fn a_damaged_header_is_refused_and_the_field_named() {
     ] {
         assert!(trace.contains(written), "{written}");
         place.write("b.jsonl", trace.replacen(written, damaged, 1));
-        let words = ["replay", "b.jsonl"];
+        let words = ["replay", "b.jsonl", "--error-format", "plain"];
         let done = place.run(&words).fails(3, &["F004", "b.jsonl", named]);
         assert_eq!(done.out, "", "{named}");
     }
