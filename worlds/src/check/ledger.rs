@@ -11,6 +11,7 @@ use super::Context;
 use super::tools::find_argument;
 use crate::diagnostic::{Code, Problem, shortened};
 use crate::file::{self, Literal, World};
+use crate::nearest::nearest;
 use crate::outline::At;
 
 /// The ledger.
@@ -261,12 +262,35 @@ fn require_allowed(world: &World, recipient: &str, at: At<'_>, context: &mut Con
     let allowed = &world.allowed_recipients;
     if !allowed.iter().any(|name| name == recipient) {
         let message = format!("`{}` is not an allowed recipient", shortened(recipient));
+        let help = match similar(recipient, allowed) {
+            Some(name) => format!(
+                "did you mean `{}`? otherwise add the recipient to `allowed_recipients`",
+                shortened(name)
+            ),
+            None => "add the recipient to `allowed_recipients`".to_owned(),
+        };
         context.problems.push(
             Problem::new(Code::RecipientNotAllowed, at.span(), message)
                 .label("named here")
-                .help("add the recipient to `allowed_recipients`"),
+                .help(help),
         );
     }
+}
+
+/// Name and domain; a recipient that is no address has only a name.
+fn parts(recipient: &str) -> (&str, &str) {
+    recipient.split_once('@').unwrap_or((recipient, ""))
+}
+
+/// The recipient of whom `wrong` may be a misspelling. Name and domain are compared by themselves,
+/// because two people of one domain share most letters of their addresses.
+fn similar<'a>(wrong: &str, allowed: &'a [String]) -> Option<&'a str> {
+    let (name, domain) = parts(wrong);
+    let is_near = |address: &&str| {
+        let (own, other) = parts(address);
+        nearest(name, [own]).is_some() && nearest(domain, [other]).is_some()
+    };
+    nearest(wrong, allowed.iter().map(String::as_str).filter(is_near))
 }
 
 /// Whether some ledger entry can match a call that satisfies `required`.
