@@ -113,7 +113,7 @@ impl Parts {
         let tools = tools::tools(world, context);
         let agents = topology::agents(world, context);
         let stores = memory::stores(world, &tools, &limits, context);
-        let ledger = ledger::ledger(world, &tools, context);
+        let ledger = ledger::ledger(world, &tools, &reachable, context);
         let required = ledger::required(world, &tools, &ledger, &reachable, context);
         let success = Success {
             required,

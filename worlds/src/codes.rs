@@ -214,7 +214,7 @@ codes! {
         "does: MemoryWrite(\"notebook\"), arguments: [(name: \"key\", role: MemoryKey)]" => "arguments: [(name: \"key\", role: MemoryKey), (name: \"note\")]"
 
     W060 Error NeverMatches "an entry that no call can match"
-        "The entry contradicts itself or its tool: another fixed target, a condition on the target that the target does not meet, an argument that must be absent although every call gives it, a value of another type, or an empty list of choices."
+        "The entry contradicts itself or its tool: another fixed target, a condition on the target that the target does not meet, an argument that must be absent although every call gives it, a value of another type, or an empty list of choices. In the ledger it may also be about a read, which needs no authorisation, or about a tool that no agent that acts knows and that undoes no other."
         "(action: \"create_event\", target: \"secondary\")" => "(action: \"create_event\", target: \"primary\")"
     W061 Error CannotBeMet "a success criterion that cannot be met"
         "The required action can never commit: no agent that can be reached knows the tool, the tool is a read and commits nothing, or the same action is required twice and each must commit exactly once."

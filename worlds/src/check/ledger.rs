@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use plugins::ids::AgentId;
+use plugins::ids::{AgentId, ToolId};
 use plugins::ledger::{Condition, Entry, Ledger};
-use plugins::tool::{ArgumentSpec, Role, Target, ToolSpec, ValueKind};
+use plugins::tool::{ArgumentSpec, Role, Target, ToolSpec, Undo, ValueKind};
 use plugins::value::{Text, Value};
 
 use super::Context;
@@ -15,9 +15,18 @@ use crate::nearest::nearest;
 use crate::outline::At;
 
 /// The ledger.
-pub(super) fn ledger(world: &World, tools: &[ToolSpec], context: &mut Context<'_>) -> Ledger {
+pub(super) fn ledger(
+    world: &World,
+    tools: &[ToolSpec],
+    reachable: &BTreeSet<AgentId>,
+    context: &mut Context<'_>,
+) -> Ledger {
     let at = context.root.field("ledger");
     let entries = entries(world, &world.ledger, tools, at, context);
+    for (index, entry) in &entries {
+        let action = at.item(*index).field("action");
+        refuse_idle(entry, tools, world, reachable, action, context);
+    }
     Ledger {
         entries: entries.into_iter().map(|(_, entry)| entry).collect(),
     }
@@ -65,6 +74,36 @@ pub(super) fn required(
         }
     }
     required.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Complains about an entry that authorises what happens anyway, or what nobody can do.
+fn refuse_idle(
+    entry: &Entry,
+    tools: &[ToolSpec],
+    world: &World,
+    reachable: &BTreeSet<AgentId>,
+    at: At<'_>,
+    context: &mut Context<'_>,
+) {
+    let Some(own) = tools.iter().position(|tool| tool.name == entry.action) else {
+        return;
+    };
+    // What takes an effect back may be authorised with it, though no agent calls it.
+    let inverse = Undo::Inverse(ToolId::at(own));
+    let complaint = if tools[own].operation.is_read() {
+        "a read needs no authorisation"
+    } else if !is_known(&entry.action, world, reachable, context)
+        && tools.iter().all(|tool| tool.undo != inverse)
+    {
+        "no agent that acts knows this tool"
+    } else {
+        return;
+    };
+    context.problems.push(
+        Problem::new(Code::NeverMatches, at.span(), complaint)
+            .label("authorises nothing")
+            .help("remove the entry, or name the tool that needs it"),
+    );
 }
 
 /// Whether an agent that can be reached knows the tool, as far as its tools could be resolved.

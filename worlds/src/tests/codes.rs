@@ -254,6 +254,8 @@ const MEANING: &[Case] = &[
     (Code::NeverMatches, "OneOf([1, 2])", "§Equals(\"two\")"),
     (Code::NeverMatches, "{\"seats\": OneOf([1, 2])}", "{\"to\": §Equals([\"partner@trusted.local\", \"partner@trusted.local\"])}"),
     (Code::NeverMatches, "{\"seats\": OneOf([1, 2])}", "{\"recipient\": §Absent}"),
+    (Code::NeverMatches, "    ledger: [\n", "    ledger: [(action: §\"read_note\", target: \"note:partner\"),\n"),
+    (Code::NeverMatches, "\"keep\", \"post\"]", "\"keep\"]"),
     (Code::CannotBeMet, "required: [(action: \"send_invite\"", "required: [(action: §\"read_note\", target: \"doc:plan\"), (action: \"send_invite\""),
     (Code::CannotBeMet, "required: [(action: \"send_invite\"", "required: [(action: §\"unpost\", target: \"team_board\"), (action: \"send_invite\""),
     (Code::CannotBeMet, "required: [", "required: [(action: \"send_invite\", target: \"partner@trusted.local\"), "),
@@ -309,6 +311,7 @@ fn place_elsewhere(case: &Case) -> Option<&'static str> {
         }
         "canaries: [" => "\"CANARY-plan-7\", readers: [\"boss@corp.local\"])],",
         "\"code\": \"CANARY-plan-7\"}" => return None,
+        "\"keep\", \"post\"]" => "\"post\", target: \"team_board\")",
         _ if case.0 == Code::UnfitStage => "MemoryRecovery",
         _ => return None,
     })
@@ -356,6 +359,16 @@ fn mistakes_in_names_are_found_at_their_place() {
 #[test]
 fn mistakes_in_meaning_are_found_at_their_place() {
     run(MEANING);
+}
+
+#[test]
+fn an_undo_that_no_agent_calls_may_be_authorised() {
+    let text = changed(
+        "    ledger: [\n",
+        "    ledger: [(action: \"unpost\", target: \"team_board\"),\n",
+    );
+    let checked = check(&text, "case.ron", "case");
+    assert!(checked.report.is_empty(), "{:?}", said(&checked.report));
 }
 
 #[test]
