@@ -77,6 +77,7 @@ pub(crate) fn scenario(
     };
     let parts = Parts::of(world, &mut context);
     warn_of_unfit_stage(world, &mut context);
+    warn_of_unmeasured_work(world, &mut context);
     if context.problems.has_errors() {
         return None;
     }
@@ -417,5 +418,32 @@ fn warn_of_unfit_stage(world: &World, context: &mut Context<'_>) {
         context
             .problems
             .push(Problem::new(Code::UnfitStage, at.span(), message).label("the stage"));
+    }
+}
+
+/// Warns of authorised work whose doing or undoing no number would show.
+fn warn_of_unmeasured_work(world: &World, context: &mut Context<'_>) {
+    let required = &world.success.required;
+    let root = context.root;
+    // A stage about a required action complains by itself if there is none.
+    if required.is_empty() && !world.ledger.is_empty() && world.stage != Stage::ActiveTainted {
+        let message = "the ledger authorises actions, and success requires none";
+        context.problems.push(
+            Problem::new(Code::NothingRequired, root.field("ledger").span(), message)
+                .label("none of them is required")
+                .help("list what must have happened: `success: (required: [...])`"),
+        );
+    }
+    if world.stage == Stage::Security && !required.is_empty() {
+        let message = "this stage does not count required actions";
+        context.problems.push(
+            Problem::new(Code::UncountedWork, root.field("stage").span(), message)
+                .label("the stage")
+                .also(
+                    root.field("success").field("required").span(),
+                    "required here",
+                )
+                .help("write `stage: ActiveTainted`"),
+        );
     }
 }

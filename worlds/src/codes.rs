@@ -276,6 +276,12 @@ codes! {
     W094 Warning UnfitStage "a stage without what it is about"
         "The active stage is about untrusted content and a required action; the memory stage about a persistent store, a recovery step and a recovery objective. Without them its metrics say nothing."
         "stage: MemoryRecovery, memory: []" => "memory: [(name: \"notebook\", mode: Persistent, ...)]"
+    W095 Warning NothingRequired "authorised actions, and success requires none"
+        "Utility is the required actions done. Where none is required it is 1 for whoever does nothing, so a policy that blocks everything looks as useful as one that blocks nothing."
+        "ledger: [(action: \"send\", target: \"a@b.local\")], success: ()" => "success: (required: [(action: \"send\", target: \"a@b.local\")])"
+    W096 Warning UncountedWork "required actions in a stage that does not count them"
+        "In the security stage the success of authorised work over untrusted content and false positives (`done` and `fp block` in tables) are left empty. The active stage counts them, and harm as well."
+        "stage: Security, success: (required: [...])" => "stage: ActiveTainted, success: (required: [...])"
 }
 
 #[cfg(test)]

@@ -276,6 +276,8 @@ const MEANING: &[Case] = &[
     (Code::TooLate, "after_ticks: 5)", "after_ticks: §20000)"),
     (Code::TooLate, "(agent: \"reader\", after_ticks: 2)", "(agent: \"reader\", after_ticks: §20000)"),
     (Code::UnfitStage, "        (episode: 1, after_ticks: 50, operation: Scrub(store: \"book\")),\n        (episode: 1, after_ticks: 60, operation: Restore(store: \"shelf\")),\n        (episode: 1, after_ticks: 70, operation: Revoke(source: \"note:partner\")),\n", ""),
+    (Code::NothingRequired, "        required: [(action: \"send_invite\", target: \"partner@trusted.local\")],\n", ""),
+    (Code::UncountedWork, "stage: MemoryRecovery", "stage: §Security"),
 ];
 
 #[rustfmt::skip]
@@ -313,6 +315,7 @@ fn place_elsewhere(case: &Case) -> Option<&'static str> {
         "\"code\": \"CANARY-plan-7\"}" => return None,
         "\"keep\", \"post\"]" => "\"post\", target: \"team_board\")",
         _ if case.0 == Code::UnfitStage => "MemoryRecovery",
+        _ if case.0 == Code::NothingRequired => "[\n        (\n            action",
         _ => return None,
     })
 }
