@@ -167,7 +167,7 @@ impl Parts {
             family: text(""),
             stage: world.stage,
             domain: world.domain,
-            topology: text(&world.topology),
+            topology: text(topology::name(world)),
             briefing,
             sources: specs,
             channels: self.channels,
@@ -222,7 +222,7 @@ fn require_something(world: &World, root: At<'_>, problems: &mut Problems) {
     let own = [
         ("family", world.family.as_deref()),
         ("variant", world.variant.as_deref()),
-        ("topology", Some(world.topology.as_str())),
+        ("topology", world.topology.as_deref()),
     ];
     for (field, name) in own {
         if let Some(name) = name {

@@ -37,9 +37,9 @@ pub struct World {
     pub stage: Stage,
     /// The domain.
     pub domain: Domain,
-    /// The topology in one word, for tables.
-    #[serde(default = "single")]
-    pub topology: String,
+    /// The topology in one word, for tables. Default: `single` for one agent, `custom` for several.
+    #[serde(default)]
+    pub topology: Option<String>,
     /// The agents.
     pub agents: Vec<Agent>,
     /// What the user wants, once per episode.
@@ -486,10 +486,6 @@ pub struct Limits {
     pub delegations: Option<u32>,
     /// Bytes of one completion.
     pub text_bytes: Option<u32>,
-}
-
-fn single() -> String {
-    "single".to_owned()
 }
 
 const fn one_tick() -> u64 {

@@ -269,7 +269,8 @@ pub struct Scenario {
     pub stage: Stage,
     /// The domain.
     pub domain: Domain,
-    /// The topology: `single`, `supervisor_worker`, `peer_chain`, or the author's own word.
+    /// The topology in one word: the author's, otherwise `single` for one agent and `custom` for
+    /// several.
     pub topology: Text,
     /// Goal, agents, tools, sinks, *true* ledger, recipients and labels.
     pub briefing: Briefing,

@@ -17,6 +17,16 @@ use crate::file::{SourceChannel, World};
 use crate::outline::At;
 use crate::spec::ChannelSpec;
 
+/// The topology in one word, if the file does not say another.
+pub(super) fn name(world: &World) -> &str {
+    let usual = if world.agents.len() > 1 {
+        "custom"
+    } else {
+        "single"
+    };
+    world.topology.as_deref().unwrap_or(usual)
+}
+
 /// The agents with the tools that they know.
 pub(super) fn agents(world: &World, context: &mut Context<'_>) -> Vec<AgentInfo> {
     let root = context.root;

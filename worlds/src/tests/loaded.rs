@@ -217,6 +217,16 @@ fn identity_is_the_name_of_the_file_unless_the_file_says() {
 }
 
 #[test]
+fn the_topology_is_custom_where_several_agents_have_no_name_for_it() {
+    assert_eq!(&*loaded(BASE).topology, "peer_chain");
+    let unnamed = BASE.replace("    topology: \"peer_chain\",\n", "");
+    assert_eq!(&*loaded(&unnamed).topology, "custom");
+    let alone = "World(schema: 1, stage: Clean, domain: Email, agents: [(name: \"a\")], \
+                 episodes: [(goal: \"b\")])";
+    assert_eq!(&*loaded(alone).topology, "single");
+}
+
+#[test]
 fn the_hash_is_that_of_what_is_said_and_not_of_how() {
     let hash = loaded(BASE).content_hash;
     let spaced = BASE.replace(", ", ",\n      /* and */ ");
