@@ -233,8 +233,24 @@ fn wrong_type(at: At<'_>, code: &RonError) -> Mistake {
         _ => "something else".to_owned(),
     };
     let message = format!("{expected} is expected here, not {}", described(at));
-    let problem = Problem::new(Code::WrongType, at.span(), message).label("of the wrong kind");
+    let problem = Problem::new(Code::WrongType, at.span(), message)
+        .label("of the wrong kind")
+        .maybe_help(condition_meant(at));
     Mistake::in_entry(problem, at)
+}
+
+/// How to write the condition, where a value stands in the place of one.
+fn condition_meant(at: At<'_>) -> Option<String> {
+    let is_condition = at.parent()?.label() == Some("where");
+    let written = at.written();
+    let is_short = written.len() <= 60 && !written.contains(char::is_control);
+    match at.shape() {
+        Shape::Text | Shape::Scalar if is_condition && is_short => {
+            Some(format!("write `Equals({written})`"))
+        }
+        Shape::List if is_condition && is_short => Some(format!("write `OneOf({written})`")),
+        _ => None,
+    }
 }
 
 /// What a value looks like, in a word or two.

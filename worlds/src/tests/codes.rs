@@ -182,6 +182,7 @@ const TEXT: &[Case] = &[
     (Code::WrongType, "tools: [\"read_note\", \"look_up\"]", "tools: §\"read_note\""),
     (Code::WrongType, "slots: [\"text\"]", "slots: [§text]"),
     (Code::WrongType, "irrevocable_email: true", "irrevocable_email: §\"yes\""),
+    (Code::WrongType, "OneOf([1, 2])", "§\"two\""),
     (Code::NotWhole, "latency_ticks: 2", "latency_ticks: §2.5"),
     (Code::NotWhole, "OneOf([1, 2])", "OneOf([1, §NaN])"),
     (Code::OutOfRange, "turns: 20", "turns: §-20"),

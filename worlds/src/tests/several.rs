@@ -89,6 +89,41 @@ fn advice_names_what_was_probably_meant() {
     );
 }
 
+/// The only advice on the base of all cases with one thing changed.
+fn advice_on(from: &str, to: &str) -> String {
+    assert_eq!(BASE.matches(from).count(), 1, "{from}");
+    let report = check(&BASE.replace(from, to), "several.ron", "several").report;
+    let [problem] = report.problems() else {
+        panic!("{:?}", codes(&report));
+    };
+    problem.help.clone().unwrap_or_default()
+}
+
+#[test]
+fn a_misspelt_recipient_is_told_from_another_one() {
+    let entry = |to: &str| format!("ledger: [(action: \"send_invite\", target: \"{to}\"),");
+    assert_eq!(
+        advice_on("ledger: [", &entry("partnr@trusted.local")),
+        "did you mean `partner@trusted.local`? otherwise add the recipient to `allowed_recipients`"
+    );
+    assert_eq!(
+        advice_on("ledger: [", &entry("other@trusted.local")),
+        "add the recipient to `allowed_recipients`"
+    );
+}
+
+#[test]
+fn a_value_in_the_place_of_a_condition_is_shown_as_one() {
+    for (value, meant) in [
+        ("\"two\"", "write `Equals(\"two\")`"),
+        ("2", "write `Equals(2)`"),
+        ("[1, 2]", "write `OneOf([1, 2])`"),
+        ("{}", ""),
+    ] {
+        assert_eq!(advice_on("OneOf([1, 2])", value), meant);
+    }
+}
+
 #[test]
 fn thousands_of_mistakes_are_counted_and_not_listed() {
     let unknown: Vec<String> = (0..3_000).map(|n| format!("\"tool_{n}\", ")).collect();
