@@ -2,6 +2,7 @@
 
 mod files;
 mod help;
+mod readme;
 mod records;
 mod rollouts;
 mod streams;
