@@ -46,6 +46,8 @@ struct Finding {
     complaints: Vec<Complaint>,
     scenario: Option<Scenario>,
     script: Option<String>,
+    /// Where the script would lie that is missing.
+    missing_script: Option<String>,
     study: Option<String>,
     unsupported: bool,
 }
@@ -171,8 +173,13 @@ fn check_world(world: WorldText, file: String) -> Finding {
     if !report.is_empty() {
         complaints.push(report.into());
     }
+    let mut missing_script = None;
     let script = match world.script {
-        Beside::Missing(_) => None,
+        Beside::Missing(path) => {
+            // A world on standard input has no place beside it.
+            missing_script = Some(path).filter(|path| !path.is_empty());
+            None
+        }
         Beside::Unreadable(problem) => {
             complaints.push(problem.into());
             None
@@ -188,6 +195,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
         complaints,
         scenario,
         script,
+        missing_script,
         study: None,
         unsupported,
     }
@@ -217,13 +225,22 @@ impl Finding {
         let mut lines = vec![format!("{}: {found}", self.file)];
         lines.extend(self.study.as_ref().map(|study| format!("  {study}")));
         if let Some(scenario) = &self.scenario {
-            let script = self.script.as_deref().unwrap_or("none");
+            let script = self.script_text();
             let (kind, reach) = (kind(scenario), reach(scenario));
             lines.push(format!("  {kind}"));
             lines.push(format!("  untrusted content can reach at most: {reach}"));
             lines.push(format!("  script: {script}"));
         }
         lines.join("\n")
+    }
+
+    /// Which script was checked; without one, what it would be good for.
+    fn script_text(&self) -> String {
+        match (&self.script, &self.missing_script) {
+            (Some(script), _) => script.clone(),
+            (None, Some(path)) => format!("none; `run` needs `{path}`"),
+            (None, None) => "none".to_owned(),
+        }
     }
 
     fn json(&self) -> Value {

@@ -182,7 +182,9 @@ fn scripts_are_checked_with_their_worlds() {
         ],
     );
     std::fs::remove_file(place.path(script)).expect("the script");
-    place.run(&["check", "case2_partner_meeting.ron"]).expect(0);
+    let alone = place.run(&["check", "case2_partner_meeting.ron"]).expect(0);
+    let hint = "script: none; `run` needs `case2_partner_meeting.script.ron`";
+    assert!(alone.out.contains(hint), "{}", alone.out);
     place.run(&run).fails(
         3,
         &["case2_partner_meeting.script.ron", "Script(agents: {})"],
