@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
 use super::scenes::{self, Beside, WorldText};
-use super::study::plans;
+use super::study::plans::{self, LoadedPlan};
 use super::terminal::Terminal;
 
 /// How results are printed.
@@ -63,9 +63,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         }
         Format::Text => {
             for finding in &findings {
-                for complaint in &finding.complaints {
-                    terminal.complain(complaint);
-                }
+                terminal.complain_all(&finding.complaints);
                 terminal.print(&finding.text())?;
             }
         }
@@ -110,8 +108,9 @@ fn is_study(text: &str) -> bool {
 
 fn check_study(path: &Path, file: String) -> Finding {
     match plans::load(Some(path), None) {
-        Ok(plan) => Finding {
+        Ok(LoadedPlan { plan, warnings }) => Finding {
             file,
+            complaints: warnings,
             study: Some(study_text(&plan)),
             ..Finding::default()
         },

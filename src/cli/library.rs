@@ -85,8 +85,8 @@ impl Library {
         paths.push(PathBuf::from(identity));
         let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
         let scenes = paths.into_iter().filter_map(|path| {
-            let scene = scenes::load(&path).ok()?;
-            Some((path, scene))
+            let loaded = scenes::load(&path).ok()?;
+            Some((path, loaded.scene))
         });
         let scenes: Vec<(PathBuf, Scene)> = scenes.collect();
         let any = scenes.len();

@@ -15,7 +15,8 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
-use super::scenes;
+use super::scenes::{self, Loaded};
+use super::terminal::Terminal;
 
 /// What is fixed for a rollout besides its world and policy.
 #[derive(Clone, Debug, clap::Args)]
@@ -137,9 +138,14 @@ pub(crate) struct Hashes {
 }
 
 impl Case {
-    /// The case that the options describe.
-    pub(crate) fn load(world: &Path, args: &SettingArgs) -> Result<Self, Failure> {
-        let scene = scenes::load(world)?;
+    /// The case that the options describe. Warnings about its world are told at once.
+    pub(crate) fn load(
+        world: &Path,
+        args: &SettingArgs,
+        terminal: &Terminal,
+    ) -> Result<Self, Failure> {
+        let Loaded { scene, warnings } = scenes::load(world)?;
+        terminal.complain_all(&warnings);
         Ok(Self {
             bench: Bench::built_in(),
             setting: args.setting(&scene),

@@ -27,7 +27,7 @@ pub(crate) struct Args {
 
 /// Runs the rollout, writes the trace and prints the row.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let case = Case::load(&args.world, &args.setting)?;
+    let case = Case::load(&args.world, &args.setting, terminal)?;
     let policy = args.policy.choice();
     let (mut rollout, hashes) = case.start(&policy)?;
     rollout.run();

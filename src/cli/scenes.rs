@@ -12,7 +12,7 @@ use super::codes::Code;
 use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::nearest;
-use super::problem::Problem;
+use super::problem::{Complaint, Problem};
 use super::shipped::{self, ShippedWorld};
 
 /// A world as text, with the script beside it.
@@ -63,9 +63,17 @@ pub(crate) fn find(path: &Path) -> Result<WorldText, Problem> {
     })
 }
 
+/// A world with its script, both without errors.
+pub(crate) struct Loaded {
+    /// The world and the script.
+    pub(crate) scene: Scene,
+    /// What is suspicious about them: warnings only.
+    pub(crate) warnings: Vec<Complaint>,
+}
+
 /// The world at `path` with its script, both without errors.
-pub(crate) fn load(path: &Path) -> Result<Scene, Failure> {
-    find(path)?.into_scene()
+pub(crate) fn load(path: &Path) -> Result<Loaded, Failure> {
+    find(path)?.load()
 }
 
 impl WorldText {
@@ -75,23 +83,30 @@ impl WorldText {
     }
 
     /// The world with its script, both without errors.
-    pub(crate) fn into_scene(self) -> Result<Scene, Failure> {
+    pub(crate) fn load(self) -> Result<Loaded, Failure> {
         let Checked { scenario, report } = self.check();
-        let scenario = scenario.ok_or(report)?;
-        let script = match self.script {
-            Beside::Script { origin, text } => {
-                let mut problems = script_problems(&origin, &text, Some(&scenario)).into_iter();
-                match problems.find(Problem::is_error) {
-                    None => text,
-                    Some(problem) => return Err(problem.into()),
-                }
-            }
+        let Some(scenario) = scenario else {
+            return Err(report.into());
+        };
+        let (origin, script) = match self.script {
+            Beside::Script { origin, text } => (origin, text),
             Beside::Missing(path) => return Err(missing_script(&path).into()),
             Beside::Unreadable(problem) => return Err(problem.into()),
         };
-        Ok(Scene {
-            scenario: Arc::new(scenario),
-            script: script.into(),
+        let mut problems = script_problems(&origin, &script, Some(&scenario));
+        if let Some(wrong) = problems.iter().position(Problem::is_error) {
+            return Err(problems.swap_remove(wrong).into());
+        }
+        let report = (!report.is_empty()).then(|| Complaint::from(report));
+        let warnings = report.into_iter();
+        Ok(Loaded {
+            scene: Scene {
+                scenario: Arc::new(scenario),
+                script: script.into(),
+            },
+            warnings: warnings
+                .chain(problems.into_iter().map(Complaint::from))
+                .collect(),
         })
     }
 }

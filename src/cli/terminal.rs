@@ -93,11 +93,16 @@ impl Terminal {
         self.note(&complaint.render(self.format, self.color));
     }
 
-    /// Tells why a command failed, and what reproduces it.
-    pub(crate) fn fail(&self, failure: &Failure) {
-        for complaint in &failure.complaints {
+    /// Tells every complaint.
+    pub(crate) fn complain_all(&self, complaints: &[Complaint]) {
+        for complaint in complaints {
             self.complain(complaint);
         }
+    }
+
+    /// Tells why a command failed, and what reproduces it.
+    pub(crate) fn fail(&self, failure: &Failure) {
+        self.complain_all(&failure.complaints);
         if let Some(command) = &failure.reproduce {
             self.note(&format!("reproduce: {command}"));
         }

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let (case, policy) = match &args.id {
         Some(id) => of_row(&args.world, id)?,
-        None => described(args)?,
+        None => described(args, terminal)?,
     };
     let (mut rollout, hashes) = case.start(&policy)?;
     rollout.run();
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 }
 
 /// The rollout that the options describe.
-fn described(args: &Args) -> Result<(Case, Choice), Failure> {
+fn described(args: &Args, terminal: &Terminal) -> Result<(Case, Choice), Failure> {
     if args.world.join(results::MANIFEST).is_file() {
         let help = "add --id with the beginning of a `rollout_id` of its rows.csv";
         return Err(Failure::usage(
@@ -89,7 +89,8 @@ fn described(args: &Args) -> Result<(Case, Choice), Failure> {
         name: args.policy.clone(),
         parameters: args.set.iter().cloned().collect(),
     };
-    Ok((Case::load(&args.world, &args.setting)?, policy))
+    let case = Case::load(&args.world, &args.setting, terminal)?;
+    Ok((case, policy))
 }
 
 /// The rollout of a row of a result.

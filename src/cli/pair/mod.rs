@@ -57,7 +57,7 @@ struct Parameter {
 /// Runs the policies and prints where they part and what differs.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let choices = choices(args)?;
-    let case = Case::load(&args.world, &args.setting)?;
+    let case = Case::load(&args.world, &args.setting, terminal)?;
     let group = match (args.at, &args.under) {
         (Some(tick), Some(under)) => {
             let under = choice(under, &args.set);

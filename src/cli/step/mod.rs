@@ -59,7 +59,7 @@ pub(crate) struct Args {
 /// Steps through a rollout as the commands say.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let script = args.script.as_deref().map(parse_script).transpose()?;
-    let case = Case::load(&args.world, &args.setting)?;
+    let case = Case::load(&args.world, &args.setting, terminal)?;
     let mut session = Session::new(&case, &args.policy.choice(), terminal)?;
     session.header()?;
     match script {

@@ -20,6 +20,7 @@ use super::library::{Library, case_of_row};
 use super::problem::Problem;
 use super::rows;
 use super::terminal::Terminal;
+use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
 
 /// Failed rollouts that are told one by one.
@@ -59,7 +60,8 @@ pub(crate) struct Args {
 
 /// Runs the study, writes the result and prints the summary.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let plan = plans::load(args.file.as_deref(), args.seed)?;
+    let LoadedPlan { plan, warnings } = plans::load(args.file.as_deref(), args.seed)?;
+    terminal.complain_all(&warnings);
     let mut manifest = Manifest::freeze(&plan);
     let workers = args.threads.unwrap_or_else(processors);
     manifest.circumstances.workers = Some(workers.get() as u64);

@@ -2,22 +2,30 @@
 
 use std::path::{Path, PathBuf};
 
-use containment_bench::{Bench, Scene};
+use containment_bench::Bench;
 use study::plan::file;
 use study::plan::{Plan, PlanError, PlannedScenario};
 
 use crate::cli::codes::Code;
 use crate::cli::failure::Failure;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
-use crate::cli::problem::Problem;
-use crate::cli::scenes::{self, WorldText};
+use crate::cli::problem::{Complaint, Problem};
+use crate::cli::scenes::{self, Loaded, WorldText};
 use crate::cli::shipped;
 
 /// What messages call the study inside the program.
 const DEMOS: &str = "worlds/studies/demos.ron";
 
+/// A plan, and what is suspicious about its worlds.
+pub(crate) struct LoadedPlan {
+    /// The plan.
+    pub(crate) plan: Plan,
+    /// Warnings only.
+    pub(crate) warnings: Vec<Complaint>,
+}
+
 /// The plan of the study in `path`, or of the shipped case studies, under this study seed.
-pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<Plan, Failure> {
+pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
     let (text, origin) = match path {
         Some(path) => (files::text(path, MAX_SOURCE_BYTES)?, files::shown(path)),
         None => (shipped::DEMOS.to_owned(), DEMOS.to_owned()),
@@ -27,41 +35,51 @@ pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<Plan, Failu
         study.study_seed = seed;
     }
     let folder = path.map(|path| path.parent().unwrap_or(Path::new("")));
-    let scenarios = planned(&study.worlds, folder)?;
-    Plan::new(study, scenarios, &Bench::built_in().registry).map_err(|error| match error {
-        PlanError::File(report) => report.into(),
+    let (scenarios, warnings) = planned(&study.worlds, folder)?;
+    let plan = Plan::new(study, scenarios, &Bench::built_in().registry);
+    let plan = plan.map_err(|error| match error {
+        PlanError::File(report) => Failure::from(report),
         other => Problem::new(other.to_string())
             .code(Code::WrongFile)
             .file(origin)
             .into(),
-    })
+    })?;
+    Ok(LoadedPlan { plan, warnings })
 }
 
-/// The worlds of a study with their scripts. If some are wrong, all their problems are told.
-fn planned(worlds: &[String], folder: Option<&Path>) -> Result<Vec<PlannedScenario>, Failure> {
+/// The worlds of a study with their scripts, and warnings about them. If some are wrong, all their
+/// problems are told.
+fn planned(
+    worlds: &[String],
+    folder: Option<&Path>,
+) -> Result<(Vec<PlannedScenario>, Vec<Complaint>), Failure> {
     let mut planned = Vec::new();
+    let mut suspicious = Vec::new();
     let mut wrong: Option<Failure> = None;
     for world in worlds {
         match (scene(world, folder), &mut wrong) {
-            (Ok(Scene { scenario, script }), _) => planned.push(PlannedScenario {
-                scenario,
-                configuration: script,
-            }),
+            (Ok(Loaded { scene, warnings }), _) => {
+                planned.push(PlannedScenario {
+                    scenario: scene.scenario,
+                    configuration: scene.script,
+                });
+                suspicious.extend(warnings);
+            }
             (Err(failure), None) => wrong = Some(failure),
             (Err(failure), Some(first)) => first.complaints.extend(failure.complaints),
         }
     }
-    wrong.map_or(Ok(planned), Err)
+    wrong.map_or(Ok((planned, suspicious)), Err)
 }
 
 /// A world of a study: a file, named relative to the study file, or for the study inside the
 /// program a world inside the program.
-fn scene(world: &str, folder: Option<&Path>) -> Result<Scene, Failure> {
+fn scene(world: &str, folder: Option<&Path>) -> Result<Loaded, Failure> {
     let Some(folder) = folder else {
         let path = PathBuf::from(world);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let inside = shipped::world(&name).expect("a test checks the worlds of the shipped study");
-        return WorldText::from(inside).into_scene();
+        return WorldText::from(inside).load();
     };
     scenes::load(&folder.join(world))
 }

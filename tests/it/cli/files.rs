@@ -192,6 +192,32 @@ fn scripts_are_checked_with_their_worlds() {
 }
 
 #[test]
+fn every_command_that_runs_a_script_tells_its_warnings() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let world = "case2_partner_meeting.ron";
+    let study = "Study(schema: 1, name: \"mine\", study_seed: 1, worlds: [\"case2_partner_meeting.ron\"], \
+                 policies: [\"none\"], seeds: [1], denominator_policies: [\"none\"])";
+    place.write("mine.ron", study);
+    let commands = [
+        &["run", world, "--policy", "none"][..],
+        &["trace", world],
+        &["step", world, "--policy", "none", "--script", "n"],
+        &["pair", world, "--policies", "none,tool_boundary"],
+        &["study", "mine.ron", "--progress", "none"],
+        &["check", "mine.ron"],
+    ];
+    let script = "case2_partner_meeting.script.ron";
+    let suspicious = "when: [NotSeen(\"note:nobody\")], say: Final";
+    place.write(script, place.read(script).replace("say: Final", suspicious));
+    for words in commands {
+        let done = place.run(words).expect(0);
+        let told = |text: &str| text.matches("no source `note:nobody`").count();
+        assert_eq!((told(&done.err), told(&done.out)), (1, 0), "{words:?}");
+    }
+}
+
+#[test]
 fn another_version_has_its_own_exit_code() {
     let place = Place::new();
     place.copy_world("demos", CASE_2);
