@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// The rows of the largest study can be read back, each as long as a text in it may well make it.
+    /// The rows of the largest study can be read back, even if each has long texts in it.
     #[test]
     fn the_rows_of_the_largest_study_can_be_read() {
         const LONG_ROW_BYTES: u64 = 1 << 10;
