@@ -6,9 +6,10 @@ use plugins::label::{LabelId, LabelTable};
 use plugins::ledger::{CallView, Condition, Entry, expanding_fields, leaking_fields, matches};
 use plugins::policy::{DecidingField, Reason, VerdictKind};
 use plugins::tool::ToolSpec;
+use plugins::value::Value;
 use policies::rules;
 
-use super::why::value;
+use crate::cli::narrate::shortened;
 
 /// The untrusted sources of a label.
 pub(super) fn untrusted<'b>(
@@ -174,4 +175,16 @@ fn is_about_taint_alone(rule: &str) -> bool {
         rules::CONFIRM_TAINTED_WRITE.id,
     ]
     .contains(&rule)
+}
+
+/// A value as it is written in JSON, shortened.
+pub(super) fn value(value: &Value) -> String {
+    shortened(&match value {
+        Value::Text(text) => serde_json::Value::from(&**text).to_string(),
+        Value::List(items) => {
+            let items = items.iter().map(|item| serde_json::Value::from(&**item));
+            items.collect::<serde_json::Value>().to_string()
+        }
+        Value::Integer(_) | Value::Boolean(_) => value.to_string(),
+    })
 }

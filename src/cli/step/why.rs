@@ -11,13 +11,11 @@ use plugins::ledger::{Condition, Entry};
 use plugins::policy::{Basis, DecidingField, Evidence, Hook, Reason, VerdictKind};
 use plugins::tool::{Target, ToolSpec};
 use plugins::trace::{Answer, Event, Happening, Subject, Trace};
-use plugins::value::Value;
 use policies::rules;
 use worlds::spec::Scenario;
 
-use super::taint::{Tainted, untrusted};
+use super::taint::{Tainted, untrusted, value};
 use crate::cli::list::origin_name;
-use crate::cli::narrate::shortened;
 use crate::cli::table::wrapped;
 
 /// The width of an explanation, in characters.
@@ -372,16 +370,4 @@ fn condition_text(name: &str, condition: &Condition) -> String {
         Condition::Absent => format!("{name} is not given"),
         Condition::Present => format!("{name} is given"),
     }
-}
-
-/// A value as it is written in JSON, shortened.
-pub(super) fn value(value: &Value) -> String {
-    shortened(&match value {
-        Value::Text(text) => serde_json::Value::from(&**text).to_string(),
-        Value::List(items) => {
-            let items = items.iter().map(|item| serde_json::Value::from(&**item));
-            items.collect::<serde_json::Value>().to_string()
-        }
-        Value::Integer(_) | Value::Boolean(_) => value.to_string(),
-    })
 }
