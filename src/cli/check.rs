@@ -162,6 +162,7 @@ fn standard_input() -> Result<WorldText, Problem> {
         identity: "standard_input".to_owned(),
         text: files::text_or_stdin(Path::new(STDIN), MAX_SOURCE_BYTES)?,
         script: Beside::Missing(String::new()),
+        is_inside: false,
     })
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum Code {
     WrongFile,
     /// A script is not well formed.
     ScriptSyntax,
-    /// A script names what its world does not have.
+    /// A script does not fit its world.
     ScriptNames,
 }
 
@@ -73,10 +73,13 @@ pub(crate) const TABLE: [Explanation; 6] = [
     Explanation {
         kind: Code::ScriptNames,
         id: "F006",
-        title: "the script names what its world does not have",
-        text: "An agent that the world does not have never speaks: an error. A tool, agent \
-                      or source that it does not have may be named on purpose, to see what \
-                      happens: a warning.",
+        title: "the script does not fit its world",
+        text: "An agent that the world does not have never speaks: an error. Everything else \
+                      may be meant, to see what happens, and is a warning: a tool, agent or \
+                      source that the world does not have, a tool that the agent does not hold, \
+                      an argument that the tool does not have or that is left out, a hand-off \
+                      without a channel, a copy of what the agent can never see, so that the \
+                      step is always passed over, and words of a goal that says nothing of them.",
     },
 ];
 

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use containment_bench::Scene;
-use models::scripted::{Script, Severity};
+use models::scripted::{Script, Severity, World};
+use plugins::ids::SourceId;
 use worlds::Checked;
-use worlds::spec::Scenario;
+use worlds::spec::{AfterSending, Scenario};
 
 use super::codes::Code;
 use super::failure::Failure;
@@ -26,6 +27,8 @@ pub(crate) struct WorldText {
     pub(crate) text: String,
     /// The script.
     pub(crate) script: Beside,
+    /// Whether it is inside the program rather than in a file of the user.
+    pub(crate) is_inside: bool,
 }
 
 /// The script beside a world.
@@ -60,6 +63,7 @@ pub(crate) fn find(path: &Path) -> Result<WorldText, Problem> {
         identity: identity.to_string_lossy().into_owned(),
         text,
         script: beside(path),
+        is_inside: false,
     })
 }
 
@@ -98,15 +102,18 @@ impl WorldText {
             return Err(problems.swap_remove(wrong).into());
         }
         let report = (!report.is_empty()).then(|| Complaint::from(report));
-        let warnings = report.into_iter();
+        let problems = problems.into_iter().map(Complaint::from);
+        let mut warnings: Vec<Complaint> = report.into_iter().chain(problems).collect();
+        if self.is_inside {
+            // What is wrong there is meant, and nobody could mend it. `check` tells it.
+            warnings.clear();
+        }
         Ok(Loaded {
             scene: Scene {
                 scenario: Arc::new(scenario),
                 script: script.into(),
             },
-            warnings: warnings
-                .chain(problems.into_iter().map(Complaint::from))
-                .collect(),
+            warnings,
         })
     }
 }
@@ -121,6 +128,7 @@ impl From<&ShippedWorld> for WorldText {
                 origin: world.path("script.ron"),
                 text: world.script.to_owned(),
             },
+            is_inside: true,
         }
     }
 }
@@ -141,13 +149,13 @@ pub(crate) fn script_problems(
             return vec![problem];
         }
     };
-    let findings = scenario.map(|scenario| script.check(&scenario.briefing));
+    let findings = scenario.map(|scenario| script.check(text, &surroundings(scenario)));
     let findings = findings.into_iter().flatten();
     findings
         .map(|finding| {
             let problem = Problem::new(format!("{}: {}", finding.place, finding.message))
                 .code(Code::ScriptNames)
-                .file(origin)
+                .at(origin, text, finding.line, finding.column)
                 .help(finding.help);
             match finding.severity {
                 Severity::Error => problem,
@@ -155,6 +163,32 @@ pub(crate) fn script_problems(
             }
         })
         .collect()
+}
+
+/// The parts of a scenario that a script may name.
+fn surroundings(scenario: &Scenario) -> World<'_> {
+    let channels = scenario.channels.iter();
+    let answering = channels
+        .clone()
+        .filter(|channel| channel.after == AfterSending::AwaitReply);
+    let sources = scenario.sources.iter();
+    World {
+        briefing: &scenario.briefing,
+        contents: sources.clone().map(|source| &*source.content).collect(),
+        goals: scenario
+            .episodes
+            .iter()
+            .map(|episode| episode.agent)
+            .collect(),
+        channels: channels.map(|channel| (channel.from, channel.to)).collect(),
+        answers: answering
+            .map(|channel| (channel.to, channel.from))
+            .collect(),
+        injected: sources
+            .enumerate()
+            .filter_map(|(id, source)| Some((SourceId::at(id), source.arrival?.to)))
+            .collect(),
+    }
 }
 
 /// The script beside the world at `path`.

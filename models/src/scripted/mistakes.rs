@@ -1,7 +1,7 @@
 //! What scripts must not say, and how they are told.
 
-use super::stage::briefing;
-use super::{Script, Severity};
+use super::stage::{briefing, contents, world};
+use super::{Finding, Script, Severity};
 
 #[track_caller]
 fn check_error(script: &str, expected: &str) {
@@ -100,37 +100,99 @@ fn hostile_scripts_end_in_an_error() {
     }
 }
 
-#[test]
-fn a_script_is_compared_with_its_world() {
-    let script = Script::parse(
-        r#"Script(agents: {
-            "asistant": [],
-            "assistant": [
-                (say: Call("send_invte", { "to": [Copy("note:partnr", "x")] })),
-                (say: Delegate("boss", {}), when: [Committed("read_note"), Not(Seen("tool:x"))]),
-                (say: Final([Copy("message", "x"), Copy("contacts/partner", "x")])),
-            ],
-        })"#,
-    );
-    let findings = script.unwrap().check(&briefing());
+/// Line, column, message and help of everything that is found in a script.
+#[track_caller]
+fn check_findings(script: &str, expected: &[&str]) {
+    let briefing = briefing();
+    let contents = contents();
+    let findings = Script::parse(script)
+        .unwrap()
+        .check(script, &world(&briefing, &contents));
     let shown: Vec<_> = findings
         .iter()
-        .map(|finding| format!("{}: {}; {}", finding.place, finding.message, finding.help))
+        .map(|finding| {
+            let (line, column) = (finding.line, finding.column);
+            format!("{line}:{column}: {}; {}", finding.message, finding.help)
+        })
         .collect();
-    assert_eq!(
-        shown,
-        [
-            "agent `asistant`: the world has no agent `asistant`; did you mean `assistant`?",
-            "agent `assistant`, step 1: the world has no tool `send_invte`; did you mean `send_invite`?",
-            "agent `assistant`, step 1: the world has no source `note:partnr`; did you mean `note:partner`?",
-            "agent `assistant`, step 2: the world has no agent `boss`; there are `assistant`, `worker`",
-            "agent `assistant`, step 2: the world has no tool `x`; there are `read_note`, `send_invite`",
-        ]
+    assert_eq!(shown, expected);
+    let is_error = |finding: &Finding| finding.message.contains("has no agent `asistant`");
+    for finding in &findings {
+        let is_error = is_error(finding);
+        assert_eq!(finding.severity == Severity::Error, is_error, "{finding:?}");
+    }
+}
+
+#[test]
+fn a_script_is_compared_with_its_world() {
+    check_findings(
+        r#"Script(agents: {
+    "asistant": [],
+    "assistant": [
+        // (say: Call("send_invte", "in a comment")
+        (say: Call("send_invte", { "to": [Copy("note:partnr", "x")] })),
+        (say: Delegate("boss", {}), when: [Committed("read_note"), Not(Seen("tool:x"))]),
+        (say: Final([Copy("contacts/partner", "phone")])),
+    ],
+})"#,
+        &[
+            "2:5: the world has no agent `asistant`; did you mean `assistant`?",
+            "5:20: the world has no tool `send_invte`; did you mean `send_invite`?",
+            "5:48: the world has no source `note:partnr`; did you mean `note:partner`?",
+            "6:24: the world has no agent `boss`; there are `assistant`, `worker`",
+            "6:77: the world has no tool `x`; there are `read_note`, `send_invite`, `read_contact`",
+        ],
     );
-    assert_eq!(findings[0].severity, Severity::Error);
-    assert!(
-        findings[1..]
-            .iter()
-            .all(|finding| finding.severity == Severity::Warning)
+}
+
+#[test]
+fn a_call_is_compared_with_its_tool() {
+    check_findings(
+        r##"Script(agents: {
+    "assistant": [
+        (say: Call("send_invite", { "meeting": [Own("e")], "recipent": [Own("p")] })),
+        (say: Call("send_invite", { "meeting": [Own(r#"to"#)] })),
+        (say: Call("send_invite", {}), form: Prose("no")),
+    ],
+    "worker": [
+        (say: Call("send_invite", { "event": [Own("\"")], "to": [Own("p")] })),
+    ],
+})"##,
+        &[
+            "3:60: the tool `send_invite` has no argument `recipent`; did you mean `recipient`?",
+            "4:20: the call of `send_invite` lacks the argument `recipient`; add `\"recipient\": [...]`",
+            "8:20: `worker` does not hold the tool `send_invite`; there are `read_note`",
+        ],
+    );
+}
+
+#[test]
+fn what_an_agent_can_never_see_is_told() {
+    check_findings(
+        r#"Script(agents: {
+    "assistant": [
+        (say: Final([Copy("note:partner", "adress"), Copy("contacts/partner", "phon")])),
+        (say: Delegate("worker", { "task": [Goal("the partner's tea"), Goal("coffee")] })),
+        (say: Final([Copy("message:worker", "text"), Copy("message", "txt")])),
+        (say: Final([Copy("note:mail", "text"), Copy("goal", "text")])),
+    ],
+    "worker": [
+        (say: Final([Copy("message", "task"), Copy("message:assistant", "tsk")])),
+        (say: Delegate("assistant", { "a": [Copy("contacts/partner", "phone")] })),
+        (say: Final([Goal("anything")]), when: [MessageFrom("worker"), Seen("goal")]),
+    ],
+})"#,
+        &[
+            "3:43: `note:partner` has no field `adress`; did you mean `address`?",
+            "3:79: `contacts/partner` has no field `phon`; did you mean `phone`?",
+            "4:77: no goal of `assistant` says anything of `coffee`; write `Own` for words that are the agent's own",
+            "5:70: `message` has no field `txt`; did you mean `text`?",
+            "6:27: `note:mail` is a message and is not seen under its name; write `message`",
+            "9:73: `message:assistant` has no field `tsk`; did you mean `task`?",
+            "10:24: no channel leads from `worker` to `assistant`; there are none",
+            "10:50: `worker` holds no tool that reads `contacts/partner`; give it one in the world, or copy from `message`",
+            "11:61: no message from `worker` can reach `worker`; add a channel that leads to it",
+            "11:77: `worker` is given no goal; it may see a `message`",
+        ],
     );
 }

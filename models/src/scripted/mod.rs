@@ -62,6 +62,8 @@ mod check;
 mod context;
 mod error;
 mod file;
+mod place;
+mod world;
 
 #[cfg(test)]
 mod mistakes;
@@ -73,6 +75,7 @@ mod tests;
 pub use backend::Scripted;
 pub use check::{Finding, Severity};
 pub use error::ScriptError;
+pub use world::World;
 
 use plugins::value::Text;
 use ron::Options;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plugins::briefing::{AgentInfo, Briefing, Channel, SourceInfo, Trust};
 use plugins::draws::{Draws, EventKey, RolloutKey};
-use plugins::ids::{AgentId, SourceId, ToolId};
+use plugins::ids::{AgentId, SourceId, StoreId, ToolId};
 use plugins::label::Label;
 use plugins::model::{
     Guidance, Input, ModelBackend, OwnTurn, Reply, SchemaMode, Segment, SegmentKind, Turn,
@@ -15,10 +15,11 @@ use plugins::tool::{
 };
 use plugins::value::{Content, Field};
 
-use super::Scripted;
+use super::{Scripted, World};
 
 pub(super) const READ: ToolId = ToolId(0);
 pub(super) const INVITE: ToolId = ToolId(1);
+pub(super) const CONTACT: ToolId = ToolId(2);
 pub(super) const NOTE: SourceId = SourceId(1);
 pub(super) const RECORD: SourceId = SourceId(2);
 
@@ -48,9 +49,9 @@ fn tool(name: &str, arguments: Vec<ArgumentSpec>) -> ToolSpec {
 }
 
 pub(super) fn briefing() -> Briefing {
-    let agent = |name: &str| AgentInfo {
+    let agent = |name: &str, tools| AgentInfo {
         name: name.into(),
-        tools: vec![READ, INVITE],
+        tools,
     };
     let source = |name: &str, channel| SourceInfo {
         name: name.into(),
@@ -58,10 +59,22 @@ pub(super) fn briefing() -> Briefing {
         trust: Trust::Trusted,
         label: Label::default(),
     };
+    let reading = |name: &str, operation, arguments| ToolSpec {
+        operation,
+        ..tool(name, arguments)
+    };
     Briefing {
-        agents: vec![agent("assistant"), agent("worker")],
+        goals: vec!["meet the partner".into()],
+        agents: vec![
+            agent("assistant", vec![READ, INVITE, CONTACT]),
+            agent("worker", vec![READ]),
+        ],
         tools: vec![
-            tool("read_note", vec![argument("note", "id", ValueKind::Text)]),
+            reading(
+                "read_note",
+                Operation::ReadSource,
+                vec![argument("note", "id", ValueKind::Text)],
+            ),
             tool(
                 "send_invite",
                 vec![
@@ -69,13 +82,48 @@ pub(super) fn briefing() -> Briefing {
                     argument("recipient", "to", ValueKind::List),
                 ],
             ),
+            reading(
+                "read_contact",
+                Operation::MemoryRead(StoreId(0)),
+                Vec::new(),
+            ),
         ],
         sources: vec![
             source("goal:0", Channel::Goal),
             source("note:partner", Channel::RetrievedDocument),
             source("contacts/partner", Channel::PersistentMemory),
+            source("note:mail", Channel::InterAgentMessage),
         ],
         ..Briefing::default()
+    }
+}
+
+/// What the sources say.
+pub(super) fn contents() -> Vec<Content> {
+    let field = |name: &str| Field {
+        name: name.into(),
+        value: "x".into(),
+    };
+    vec![
+        Content::single("text", "meet the partner"),
+        Content {
+            fields: vec![field("topic"), field("address")],
+        },
+        Content::single("phone", "x"),
+        Content::single("text", "x"),
+    ]
+}
+
+/// The assistant hands off to the worker and hears its answer.
+pub(super) fn world<'w>(briefing: &'w Briefing, contents: &'w [Content]) -> World<'w> {
+    let (assistant, worker) = (AgentId(0), AgentId(1));
+    World {
+        briefing,
+        contents: contents.iter().collect(),
+        goals: vec![assistant],
+        channels: vec![(assistant, worker)],
+        answers: vec![(worker, assistant)],
+        injected: vec![(SourceId(3), assistant)],
     }
 }
 
