@@ -125,14 +125,29 @@ fn decoded(bytes: Vec<u8>, name: &str) -> Result<String, Problem> {
     })
 }
 
-/// Writes a file.
+/// Writes a file as a whole, or leaves what is there as it is.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, bytes).map_err(|error| {
-        let name = shown(path);
-        let problem = Problem::new(format!("`{name}` cannot be written: {error}"))
-            .file(&name)
-            .help("write to a folder that exists and may be written");
-        Failure::new(Exit::Incomplete, problem)
+    let name = shown(path);
+    let failure = |why: &str, help: &str| {
+        let problem = Problem::new(format!("`{name}` cannot be written: {why}"));
+        Failure::new(Exit::Incomplete, problem.file(&name).help(help))
+    };
+    if path.extension().is_some_and(|extension| extension == "ron") {
+        let help = "name a file that is no world, script or study";
+        return Err(failure("its ending is that of an input", help));
+    }
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        let help = "name a file; what has a reader or a device behind it may wait for ever";
+        return Err(failure("it is there, and is not a regular file", help));
+    }
+    let unfinished = path.with_added_extension("unfinished");
+    let written = std::fs::write(&unfinished, bytes);
+    let written = written.and_then(|()| std::fs::rename(&unfinished, path));
+    written.map_err(|error| {
+        // What is half written helps nobody; what was there before is still there.
+        let _ = std::fs::remove_file(&unfinished);
+        let help = "write to a folder that exists and may be written";
+        failure(&error.to_string(), help)
     })
 }
 

@@ -80,13 +80,17 @@ impl Library {
         if let Some(found) = self.found.get(identity) {
             return Ok(found.clone());
         }
-        let named = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == identity);
-        let mut paths: Vec<PathBuf> = self.candidates.iter().filter(named).cloned().collect();
+        // A world of a family is called by family and variant, whatever its file is called.
+        let is_named = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == identity);
+        let (mut paths, others): (Vec<PathBuf>, Vec<PathBuf>) =
+            self.candidates.iter().cloned().partition(is_named);
         paths.push(PathBuf::from(identity));
+        paths.extend(others);
+        let is_it = |scene: &Scene| &*scene.scenario.identity == identity;
         let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
         let scenes = paths.into_iter().filter_map(|path| {
-            let loaded = scenes::load(&path).ok()?;
-            Some((path, loaded.scene))
+            let scene = scenes::load(&path).ok()?.scene;
+            is_it(&scene).then_some((path, scene))
         });
         let scenes: Vec<(PathBuf, Scene)> = scenes.collect();
         let any = scenes.len();

@@ -14,6 +14,9 @@ use super::codes::Code;
 /// The width of drawn problems, in characters.
 const WIDTH: usize = 100;
 
+/// The longest line that is drawn, in bytes: the places of longer ones are told in words.
+const LONGEST_SHOWN_LINE: usize = 1_000;
+
 /// How problems are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ErrorFormat {
@@ -44,6 +47,8 @@ struct Place {
     offset: usize,
     line: usize,
     column: usize,
+    /// Whether its line is short enough to be drawn.
+    shown: bool,
 }
 
 impl Problem {
@@ -96,7 +101,9 @@ impl Problem {
             .take(line.saturating_sub(1))
             .map(str::len)
             .sum();
-        let letters = text.get(start..).unwrap_or_default().chars();
+        let rest = text.get(start..).unwrap_or_default();
+        let length = rest.lines().next().map_or(0, str::len);
+        let letters = rest.chars();
         let before: usize = letters
             .take(column.saturating_sub(1))
             .map(char::len_utf8)
@@ -106,6 +113,7 @@ impl Problem {
             offset: start + before,
             line,
             column,
+            shown: length <= LONGEST_SHOWN_LINE,
         }));
         self.file(name)
     }
@@ -131,7 +139,13 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match (&self.file, self.place.as_deref()) {
+            (Some(file), Some(place)) if !place.shown => {
+                write!(f, ", at {file}:{}:{}", place.line, place.column)
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -154,11 +168,12 @@ impl Diagnostic for Problem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.place.as_ref()?.source)
+        let place = self.place.as_deref().filter(|place| place.shown);
+        Some(&place?.source)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.place.as_ref()?;
+        let place = self.place.as_deref().filter(|place| place.shown)?;
         let label = LabeledSpan::new(Some("here".to_owned()), place.offset, 0);
         Some(Box::new(std::iter::once(label)))
     }

@@ -23,6 +23,9 @@ use super::terminal::Terminal;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
 
+/// Most worker threads: far more than any machine uses well, and few enough to be made.
+const MOST_THREADS: i64 = 256;
+
 /// Failed rollouts that are told one by one.
 const TOLD_ERRORS: usize = 5;
 
@@ -45,8 +48,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Worker threads [default: one per processor]; the result does not depend on it
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    threads: Option<u16>,
     /// The study seed, instead of the one in the file
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -63,7 +66,10 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let LoadedPlan { plan, warnings } = plans::load(args.file.as_deref(), args.seed)?;
     terminal.complain_all(&warnings);
     let mut manifest = Manifest::freeze(&plan);
-    let workers = args.threads.unwrap_or_else(processors);
+    let given = args
+        .threads
+        .and_then(|threads| NonZeroUsize::new(threads.into()));
+    let workers = given.unwrap_or_else(processors);
     manifest.circumstances.workers = Some(workers.get() as u64);
     manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
     let clock = Clock::start();

@@ -13,6 +13,9 @@ use super::places::{Field, place_of};
 /// Problems listed per file; more are counted.
 pub const MOST_PROBLEMS: usize = 50;
 
+/// The longest line that is drawn, in bytes.
+const LONGEST_SHOWN_LINE: usize = 1_000;
+
 /// What a code means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StudyExplanation {
@@ -88,11 +91,17 @@ pub struct StudyProblem {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
+    /// Whether its lines are short enough to be drawn.
+    shown: bool,
 }
 
 impl fmt::Display for StudyProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        if self.shown {
+            return Ok(());
+        }
+        write!(f, ", at {}:{}", self.line, self.column)
     }
 }
 
@@ -109,6 +118,9 @@ impl Diagnostic for StudyProblem {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        if !self.shown {
+            return None;
+        }
         let label = LabeledSpan::new(Some("here".to_owned()), self.span.start, self.span.len());
         Some(Box::new(std::iter::once(label)))
     }
@@ -215,6 +227,9 @@ impl StudyReport {
         }
         let before = &self.source.inner()[..span.start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let lines = self.source.inner()[line_start..].lines();
+        let concerned = 1 + self.source.inner()[span.clone()].matches('\n').count();
+        let mut lengths = lines.take(concerned).map(str::len);
         self.problems.push(StudyProblem {
             code,
             message,
@@ -222,6 +237,7 @@ impl StudyReport {
             line: 1 + before.matches('\n').count(),
             column: 1 + before[line_start..].chars().count(),
             span,
+            shown: lengths.all(|length| length <= LONGEST_SHOWN_LINE),
         });
     }
 

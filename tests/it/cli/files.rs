@@ -434,3 +434,28 @@ fn parse_takes_any_bytes_as_lines() {
         .expect(0);
     assert_eq!(empty.json()["counts"]["model_actions"], 0);
 }
+
+/// The drawing of problems gives up on columns beyond a few ten thousands.
+#[test]
+fn a_problem_far_along_a_line_is_told_in_words() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let blanks = " ".repeat(70_000);
+    place.write("far.ron", format!("Study({blanks}x: 1)"));
+    place.run(&["check", "far.ron"]).fails(3, &["S00"]);
+    place.run(&["study", "far.ron"]).fails(3, &["S00"]);
+    let world = place.read("case2_partner_meeting.ron");
+    place.write("w.ron", world);
+    place.write("w.script.ron", format!("Script({blanks}agentz: {{}})"));
+    place
+        .run(&["run", "w.ron", "--policy", "none"])
+        .fails(3, &["w.script.ron:1:7"]);
+    std::fs::write(
+        place.path("bytes.txt"),
+        [vec![b'a'; 66_000], vec![0xff]].concat(),
+    )
+    .expect("written");
+    place
+        .run(&["parse", "bytes.txt"])
+        .fails(3, &["bytes.txt:1:66001"]);
+}

@@ -463,3 +463,56 @@ fn results_are_compared_cell_by_cell() {
         .run(&["diff", "again", "a.jsonl"])
         .fails(2, &["cannot be compared"]);
 }
+
+/// Its identity is not the name of its file.
+#[test]
+fn a_world_of_a_family_is_found_again() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let world = place.read("case2_partner_meeting.ron");
+    let world = world.replacen(
+        "schema: 1,",
+        "schema: 1, family: \"meetings\", variant: \"one\",",
+        1,
+    );
+    place.write("mine.ron", world);
+    let script = place.read("case2_partner_meeting.script.ron");
+    place.write("mine.script.ron", script);
+    place
+        .run(&["run", "mine.ron", "--policy", "none", "--trace", "a.jsonl"])
+        .expect(0);
+    place.run(&["replay", "a.jsonl"]).expect(0);
+    place
+        .run(&["replay", "a.jsonl", "--world", "mine.ron"])
+        .expect(0);
+}
+
+#[test]
+fn a_trace_is_never_written_over_an_input_and_nothing_half_written_stays() {
+    let place = Place::new();
+    place.copy_world("demos", CASE_2);
+    let world = place.read("case2_partner_meeting.ron");
+    let mine = "case2_partner_meeting.ron";
+    place
+        .run(&["run", mine, "--policy", "none", "--trace", mine])
+        .fails(5, &["that of an input"]);
+    assert_eq!(place.read(mine), world);
+    std::fs::create_dir(place.path("folder.jsonl")).expect("a folder");
+    place
+        .run(&["run", mine, "--policy", "none", "--trace", "folder.jsonl"])
+        .fails(5, &["not a regular file"]);
+    place
+        .run(&[
+            "run",
+            mine,
+            "--policy",
+            "none",
+            "--trace",
+            "nowhere/a.jsonl",
+        ])
+        .fails(5, &["a folder that exists"]);
+    let left = std::fs::read_dir(place.path(".")).expect("the folder");
+    let unfinished = |name: &std::ffi::OsString| name.to_string_lossy().contains("unfinished");
+    let names = left.map(|entry| entry.expect("readable").file_name());
+    assert!(!names.into_iter().any(|name| unfinished(&name)));
+}
