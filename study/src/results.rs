@@ -122,6 +122,18 @@ pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary 
     }
 }
 
+/// Makes the folder of a result and sees whether it may be written, before there is anything to
+/// lose.
+///
+/// # Errors
+/// When it may not.
+pub fn prepare(folder: &Path) -> Result<(), ResultsError> {
+    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
+    let probe = folder.join("probe.unfinished");
+    fs::write(&probe, []).map_err(failed("write in the folder", folder))?;
+    fs::remove_file(&probe).map_err(failed("write in the folder", folder))
+}
+
 /// Writes a result into `folder`, which is made if it does not exist. The digest of the rows is
 /// added to the manifest, and given back.
 ///
@@ -134,7 +146,7 @@ pub fn write(
     scenarios: &[ScenarioLine],
     rows: &[Row],
 ) -> Result<Hash, ResultsError> {
-    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
+    prepare(folder)?;
     let rows = rows_text(rows);
     let mut manifest = manifest.clone();
     let rows_digest = Hash(xxh3_128(&rows));

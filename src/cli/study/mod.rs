@@ -72,19 +72,18 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let workers = given.unwrap_or_else(processors);
     manifest.circumstances.workers = Some(workers.get() as u64);
     manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
+    let default = || PathBuf::from("results").join(&plan.study.name);
+    let folder = args.out.clone().unwrap_or_else(default);
+    // Before the rollouts, which would be lost.
+    results::prepare(&folder).map_err(|error| unwritten(&error))?;
     let clock = Clock::start();
     let mut display = args.progress.display(terminal, plan.rollouts());
     let outcomes = runner::run(&plan, workers, |progress| display.show(progress));
     display.finish();
     let seconds = clock.seconds();
-    let default = || PathBuf::from("results").join(&plan.study.name);
-    let folder = args.out.clone().unwrap_or_else(default);
     let replaced = replaced(&folder, &manifest);
     let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows);
-    let rows_digest = written.map_err(|error| {
-        let help = "name a folder that may be written with `--out`";
-        Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
-    })?;
+    let rows_digest = written.map_err(|error| unwritten(&error))?;
     if let Some(replaced) = replaced {
         terminal.note(&replaced);
     }
@@ -102,6 +101,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Text => terminal.print(&told.text())?,
     }
     Ok(tell_errors(&outcomes.rows, &manifest, terminal))
+}
+
+fn unwritten(error: &results::ResultsError) -> Failure {
+    let help = "name a folder that may be written with `--out`";
+    Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
 /// What to say of the earlier result in `folder`, which is about to be replaced; nothing if there is
