@@ -136,9 +136,9 @@ fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
     let exit = match error {
         ResultsError::Manifest(ManifestError::Version { .. })
         | ResultsError::Rows(RowsError::Version { .. }) => Exit::UnsupportedVersion,
-        ResultsError::Manifest(ManifestError::Digest { .. }) | ResultsError::OtherRows { .. } => {
-            Exit::Threshold
-        }
+        ResultsError::Manifest(ManifestError::Digest { .. })
+        | ResultsError::OtherRows { .. }
+        | ResultsError::NoDigest => Exit::Threshold,
         ResultsError::File { .. } | ResultsError::Manifest(_) | ResultsError::Rows(_) => {
             Exit::Invalid
         }

@@ -55,6 +55,9 @@ pub enum ResultsError {
         /// What the system says.
         error: io::Error,
     },
+    /// Nothing says which rows there were.
+    #[error("the manifest has no `rows_digest`, so nothing shows that the rows are whole")]
+    NoDigest,
     /// The manifest.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
@@ -177,9 +180,9 @@ pub fn read(folder: &Path) -> Result<Results, ResultsError> {
     let path = folder.join(ROWS);
     let bytes = fs::read(&path).map_err(failed("read", &path))?;
     let found = Hash(xxh3_128(&bytes));
-    if let Some(stated) = manifest.circumstances.rows_digest
-        && stated != found
-    {
+    let stated = manifest.circumstances.rows_digest;
+    let stated = stated.ok_or(ResultsError::NoDigest)?;
+    if stated != found {
         return Err(ResultsError::OtherRows { stated, found });
     }
     let rows = read_csv(&bytes[..])?;

@@ -2,6 +2,7 @@
 //!
 //! Mistakes are found while reading, so that each has a line and a column.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -36,8 +37,9 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<V>, A::Error> {
                 let mut entries: Vec<(Text, V)> = Vec::new();
+                let mut taken = BTreeSet::new();
                 while let Some(name) = map.next_key::<Text>()? {
-                    if entries.iter().any(|(taken, _)| *taken == name) {
+                    if !taken.insert(name.clone()) {
                         return Err(A::Error::custom(format!("`{name}` is given twice")));
                     }
                     entries.push((name, map.next_value()?));

@@ -191,6 +191,11 @@ impl StudyReport {
         message: String,
         help: Option<String>,
     ) {
+        // To find a place is to read the whole file again.
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.unlisted += 1;
+            return;
+        }
         let span = place_of(self.source.inner(), field, index);
         self.push_at(span, code, message, help);
     }

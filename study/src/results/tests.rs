@@ -112,6 +112,18 @@ fn rows_of_another_run_are_noticed() {
     ));
 }
 
+/// Without the digest, rows that were cut off would pass for a whole result.
+#[test]
+fn a_result_without_the_digest_of_its_rows_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    ran("1").write(folder.path()).unwrap();
+    let path = folder.path().join(MANIFEST);
+    let mut manifest = Manifest::from_json(&fs::read_to_string(&path).unwrap()).unwrap();
+    manifest.circumstances.rows_digest = None;
+    fs::write(&path, manifest.to_json()).unwrap();
+    assert!(matches!(read(folder.path()), Err(ResultsError::NoDigest)));
+}
+
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let folder = tempfile::tempdir().unwrap();
