@@ -13,6 +13,7 @@ use super::exit::{self, Exit};
 use super::failure::Failure;
 use super::list::{origin_name, parameter_text};
 use super::problem::severity_name;
+use super::study::SHOWN;
 use super::table::wrapped;
 use super::terminal::Terminal;
 use super::{codes, nearest};
@@ -29,21 +30,13 @@ pub(crate) struct Args {
     codes: Vec<String>,
 }
 
-/// The headings of the table of a study that are not the name of a column, with the column that each
-/// shows.
-const HEADINGS: [(&str, &str); 11] = [
-    ("world", "scenario_id"),
-    ("harm", "committed_harm"),
-    ("attempt", "harm_attempt"),
-    ("done", "authorized_tainted_action_success"),
-    ("spread", "blast_radius_norm"),
-    ("tcr", "taint_to_commit_rate"),
-    ("fp block", "false_positive_block_rate"),
-    ("fp confirm", "false_positive_confirm_rate"),
-    ("recovered", "recovery_success"),
-    ("reinfected", "memory_reinfection"),
-    ("rolled back", "rollback"),
-];
+/// The heading of the table of a study beside those of [`SHOWN`], with the column that it shows.
+const WORLD: (&str, &str) = ("world", "scenario_id");
+
+/// The headings of the table of a study, each with the column that it shows.
+fn headings() -> impl Iterator<Item = (&'static str, &'static str)> {
+    std::iter::once(WORLD).chain(SHOWN)
+}
 
 /// Prints what each code means; then tells which are not known.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -71,7 +64,7 @@ fn explain(code: &str) -> Result<String, Failure> {
         let columns = row_columns().iter().map(|column| column.spec.name);
         let bench = Bench::built_in();
         let policies = bench.registry.policies.infos().map(|info| info.name);
-        let headings = HEADINGS.iter().map(|(heading, _)| *heading);
+        let headings = headings().map(|(heading, _)| heading);
         let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
         let names = names.chain(policies).chain(headings);
         let lists = "`containment list codes`, `list rules`, `list policies` and `list metrics` show \
@@ -158,7 +151,7 @@ fn policy(code: &str) -> Option<String> {
 
 fn heading(code: &str) -> Option<String> {
     let wanted = code.replace('_', " ");
-    let (heading, name) = HEADINGS.iter().find(|(heading, _)| *heading == wanted)?;
+    let (heading, name) = headings().find(|(heading, _)| *heading == wanted)?;
     let column = column(name)?;
     Some(format!(
         "`{heading}` in the table of a study is the column {column}"

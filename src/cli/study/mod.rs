@@ -22,6 +22,7 @@ use super::rows;
 use super::terminal::Terminal;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
+pub(crate) use summary::SHOWN;
 
 /// Most worker threads: far more than any machine uses well, and few enough to be made.
 const MOST_THREADS: i64 = 256;

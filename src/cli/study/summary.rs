@@ -26,7 +26,7 @@ pub(super) struct Told<'a> {
 
 /// What the table shows: a heading and the column of the row behind it. Ratios are shown as stored,
 /// unreduced.
-const SHOWN: [(&str, &str); 10] = [
+pub(crate) const SHOWN: [(&str, &str); 10] = [
     ("harm", "committed_harm"),
     ("attempt", "harm_attempt"),
     ("done", "authorized_tainted_action_success"),
