@@ -7,15 +7,12 @@ use miette::{
 };
 use serde_json::{Value, json};
 use study::plan::problem::StudyReport;
-use worlds::diagnostic::{Report, Severity};
+use worlds::diagnostic::{LONGEST_SHOWN_LINE, Report, Severity};
 
 use super::codes::Code;
 
 /// The width of drawn problems, in characters.
 const WIDTH: usize = 100;
-
-/// The longest line that is drawn, in bytes: the places of longer ones are told in words.
-const LONGEST_SHOWN_LINE: usize = 1_000;
 
 /// How problems are told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

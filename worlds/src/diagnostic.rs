@@ -13,8 +13,9 @@ pub use crate::codes::{Code, Explanation, Severity, TABLE};
 /// Errors listed per file, and likewise warnings; more are counted.
 pub const MOST_PROBLEMS: usize = 50;
 
-/// The longest line of which a snippet is shown, in bytes.
-const LONGEST_SHOWN_LINE: usize = 1_000;
+/// The longest line of which a snippet is shown, in bytes; the places of longer ones are told in
+/// words.
+pub const LONGEST_SHOWN_LINE: usize = 1_000;
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]

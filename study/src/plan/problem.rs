@@ -6,15 +6,13 @@ use std::ops::Range;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use plugins::registry::CreateError;
 use ron::error::{Error as RonError, SpannedError};
+use worlds::diagnostic::LONGEST_SHOWN_LINE;
 
 use super::file::MAX_NAME;
 use super::places::{Field, place_of};
 
 /// Problems listed per file; more are counted.
 pub const MOST_PROBLEMS: usize = 50;
-
-/// The longest line that is drawn, in bytes.
-const LONGEST_SHOWN_LINE: usize = 1_000;
 
 /// What a code means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
