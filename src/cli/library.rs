@@ -1,6 +1,7 @@
 //! From what was written down of a rollout back to the rollout: its world, plugins and setting.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use containment_bench::{Bench, Choice, Scene};
@@ -48,12 +49,18 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The worlds of a result: those given, those of its study file, and the shipped ones.
-    pub(crate) fn of(circumstances: &Circumstances, given: &[PathBuf]) -> Self {
+    /// The worlds of the result in `folder`: those given, those of its study file, and the shipped
+    /// ones. The study file was named relative to the folder where the study ran: this one, or one in
+    /// which the result lies.
+    pub(crate) fn of(circumstances: &Circumstances, folder: &Path, given: &[PathBuf]) -> Self {
         let file = circumstances.study_file.as_ref().map(Path::new);
-        let folder = file.and_then(Path::parent);
-        let worlds = circumstances.world_files.iter();
-        let of_study = worlds.filter_map(|world| Some(folder?.join(world)));
+        let beside = file.and_then(Path::parent);
+        let absolute = folder.canonicalize().unwrap_or_default();
+        let roots = iter::once(Path::new("")).chain(absolute.ancestors());
+        let of_study = roots.flat_map(|root| {
+            let worlds = circumstances.world_files.iter();
+            worlds.filter_map(move |world| Some(root.join(beside?).join(world)))
+        });
         Self {
             candidates: given.iter().cloned().chain(of_study).collect(),
             found: BTreeMap::new(),

@@ -139,9 +139,7 @@ fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
         ResultsError::Manifest(ManifestError::Digest { .. })
         | ResultsError::OtherRows { .. }
         | ResultsError::NoDigest => Exit::Threshold,
-        ResultsError::File { .. } | ResultsError::Manifest(_) | ResultsError::Rows(_) => {
-            Exit::Invalid
-        }
+        ResultsError::File(_) | ResultsError::Manifest(_) | ResultsError::Rows(_) => Exit::Invalid,
     };
     let problem = Problem::new(error.to_string())
         .code(Code::WrongFile)

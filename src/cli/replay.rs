@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 
 fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let rows = chosen(&results.rows, args.id.as_deref())?;
-    let mut library = Library::of(&results.manifest.circumstances, &args.worlds);
+    let mut library = Library::of(&results.manifest.circumstances, &args.record, &args.worlds);
     let mut differing = 0_usize;
     for row in &rows {
         let (case, policy) = case_of_row(row, &mut library)?;

@@ -101,5 +101,8 @@ fn of_row(folder: &Path, id: &str) -> Result<(Case, Choice), Failure> {
     };
     let rows = chosen(&results.rows, Some(id))?;
     let row = rows.first().expect("exactly one row is chosen by an id");
-    case_of_row(row, &mut Library::of(&results.manifest.circumstances, &[]))
+    case_of_row(
+        row,
+        &mut Library::of(&results.manifest.circumstances, folder, &[]),
+    )
 }

@@ -2,10 +2,11 @@
 //!
 //! Every file is written under a temporary name and renamed when it is whole, the manifest last. So
 //! an interrupted write leaves the earlier result as it was, and a folder with a manifest whose
-//! digest of the rows fits holds a whole result.
+//! digest of the rows fits holds a whole result. Who writes holds the [`Folder`], which one program
+//! at a time can; until the result is there, [`crate::journal`] keeps the rows.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -13,8 +14,9 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::{Hash, STAGES};
+use crate::journal::JOURNAL;
 use crate::manifest::{Manifest, ManifestError, ScenarioLine};
-use crate::row::{Row, RowsError, read_csv, write_csv};
+use crate::row::{Row, RowsError, read_csv};
 
 /// The manifest of a result.
 pub const MANIFEST: &str = "manifest.json";
@@ -22,6 +24,10 @@ pub const MANIFEST: &str = "manifest.json";
 pub const ROWS: &str = "rows.csv";
 /// The scenarios of a result.
 pub const SCENARIOS: &str = "scenarios.jsonl";
+
+/// The file whose lock says that a program writes here. It stays: who removed it could take the lock
+/// away from a program that has just opened it.
+const LOCK: &str = ".lock";
 
 /// The numbers of a study that a program asks for first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,19 +48,38 @@ pub struct Summary {
     pub rows_digest: Hash,
 }
 
-/// A result that cannot be written or read. The rollouts themselves are not affected.
+/// A file or folder that cannot be written or read. The rollouts themselves are not affected.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} `{}`: {error}", path.display())]
+pub struct FileError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// On what.
+    pub path: PathBuf,
+    /// What the system says.
+    pub error: io::Error,
+}
+
+/// A folder in which no result can be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder, or a file in it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another program writes there.
+    #[error("another study is being written into `{}`", .0.display())]
+    InUse(PathBuf),
+    /// A file could not be put there.
+    #[error("`{}` is in the way of a file of that name", .0.display())]
+    InTheWay(PathBuf),
+}
+
+/// A result that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// A file or folder.
-    #[error("cannot {doing} `{}`: {error}", path.display())]
-    File {
-        /// What was tried.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Nothing says which rows there were.
     #[error("the manifest has no `rows_digest`, so nothing shows that the rows are whole")]
     NoDigest,
@@ -81,17 +106,6 @@ pub struct Results {
     pub manifest: Manifest,
     /// The rows in plan order.
     pub rows: Vec<Row>,
-}
-
-/// The text of `rows.csv`.
-///
-/// # Panics
-/// Never: memory takes any bytes.
-#[must_use]
-pub fn rows_text(rows: &[Row]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_csv(&mut bytes, rows).expect("memory takes any bytes");
-    bytes
 }
 
 /// The text of `scenarios.jsonl`.
@@ -125,44 +139,78 @@ pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary 
     }
 }
 
-/// Makes the folder of a result and sees whether it may be written, before there is anything to
-/// lose.
-///
-/// # Errors
-/// When it may not.
-pub fn prepare(folder: &Path) -> Result<(), ResultsError> {
-    fs::create_dir_all(folder).map_err(failed("create the folder", folder))?;
-    let probe = folder.join("probe.unfinished");
-    fs::write(&probe, []).map_err(failed("write in the folder", folder))?;
-    fs::remove_file(&probe).map_err(failed("write in the folder", folder))
+/// The folder of a result, locked: nobody else writes there until this is dropped or the program
+/// ends, however it ends.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
 }
 
-/// Writes a result into `folder`, which is made if it does not exist. The digest of the rows is
-/// added to the manifest, and given back.
+impl Folder {
+    /// Makes the folder if it does not exist, and sees that a result can be written there, before
+    /// there is anything to lose.
+    ///
+    /// # Errors
+    /// When it cannot, or another program is about to.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        fs::create_dir_all(path).map_err(failed("create the folder", path))?;
+        let lock_path = path.join(LOCK);
+        let files = [ROWS, SCENARIOS, MANIFEST];
+        let unfinished = files.map(|name| unfinished(path, name));
+        let written = [LOCK, JOURNAL, ROWS, SCENARIOS, MANIFEST].map(|name| path.join(name));
+        for target in written.iter().chain(&unfinished) {
+            if fs::metadata(target).is_ok_and(|there| !there.is_file()) {
+                return Err(FolderError::InTheWay(target.clone()));
+            }
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let lock = options.open(&lock_path);
+        let lock = lock.map_err(failed("write", &lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(FolderError::InUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => Err(failed("lock", &lock_path)(error).into()),
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Writes a result into `folder`; `rows` is the text of `rows.csv`. Its digest is added to the
+/// manifest, and given back.
 ///
 /// # Errors
 /// When a file cannot be written; an earlier result in the folder is then as it was, or its manifest
 /// no longer fits its rows, which [`read`] tells.
 pub fn write(
-    folder: &Path,
+    folder: &Folder,
     manifest: &Manifest,
     scenarios: &[ScenarioLine],
-    rows: &[Row],
-) -> Result<Hash, ResultsError> {
-    prepare(folder)?;
-    let rows = rows_text(rows);
+    rows: &[u8],
+) -> Result<Hash, FileError> {
+    let folder = folder.path();
     let mut manifest = manifest.clone();
-    let rows_digest = Hash(xxh3_128(&rows));
+    let rows_digest = Hash(xxh3_128(rows));
     manifest.circumstances.rows_digest = Some(rows_digest);
-    let files: [(&str, Vec<u8>); 3] = [
+    let (scenarios, manifest) = (scenarios_text(scenarios), manifest.to_json());
+    let files = [
         (ROWS, rows),
-        (SCENARIOS, scenarios_text(scenarios).into_bytes()),
-        (MANIFEST, manifest.to_json().into_bytes()),
+        (SCENARIOS, scenarios.as_bytes()),
+        (MANIFEST, manifest.as_bytes()),
     ];
-    for (name, bytes) in &files {
+    for (name, bytes) in files {
         write_whole(&unfinished(folder, name), bytes)?;
     }
-    for (name, _) in &files {
+    for (name, _) in files {
         let path = folder.join(name);
         fs::rename(unfinished(folder, name), &path).map_err(failed("write", &path))?;
     }
@@ -196,15 +244,16 @@ fn unfinished(folder: &Path, name: &str) -> PathBuf {
 
 /// Writes a file and has the system put it on the disk, so that a rename never makes an empty file
 /// of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ResultsError> {
-    let mut file = fs::File::create(path).map_err(failed("write", path))?;
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let mut file = File::create(path).map_err(failed("write", path))?;
     file.write_all(bytes).map_err(failed("write", path))?;
     file.sync_all().map_err(failed("write", path))
 }
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ResultsError {
+/// What could not be done with which file.
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
     let path = path.to_owned();
-    move |error| ResultsError::File { doing, path, error }
+    move |error| FileError { doing, path, error }
 }
 
 #[cfg(test)]

@@ -356,19 +356,40 @@ fn json_text(value: &serde_json::Value) -> String {
 /// # Errors
 /// When the writer fails.
 pub fn write_csv<'r>(
-    out: impl io::Write,
+    mut out: impl io::Write,
     rows: impl IntoIterator<Item = &'r Row>,
 ) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(
-        row_columns()
-            .iter()
-            .map(|column| column.name().into_owned()),
-    )?;
+    out.write_all(&csv_header())?;
+    out.write_all(&write_csv_records(rows))
+}
+
+/// The header of the CSV, with its line break.
+///
+/// # Panics
+/// Never: memory takes any bytes.
+#[must_use]
+pub fn csv_header() -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = row_columns()
+        .iter()
+        .map(|column| column.name().into_owned());
+    writer.write_record(names).expect("memory takes any bytes");
+    writer.into_inner().expect("memory takes any bytes")
+}
+
+/// Rows as CSV, without the header.
+///
+/// # Panics
+/// Never: memory takes any bytes.
+#[must_use]
+pub fn write_csv_records<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.write_record(row.cells().iter().map(ToString::to_string))?;
+        let cells = row.cells();
+        let record = cells.iter().map(ToString::to_string);
+        writer.write_record(record).expect("memory takes any bytes");
     }
-    writer.flush()
+    writer.into_inner().expect("memory takes any bytes")
 }
 
 /// Reads what [`write_csv`] wrote.
@@ -390,6 +411,28 @@ pub fn read_csv(text: impl io::Read) -> Result<Vec<Row>, RowsError> {
     }
     check_header(&header)?;
     Ok(rows)
+}
+
+/// Reads what [`write_csv_records`] wrote.
+///
+/// # Errors
+/// When the text is damaged, or a cell does not hold what its column says.
+pub fn read_csv_records(text: impl io::Read) -> Result<Vec<Row>, RowsError> {
+    let damaged = |error: csv::Error| RowsError::Damaged(error.to_string());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text);
+    let records = (1..).zip(reader.records());
+    records
+        .map(|(number, record)| {
+            let texts = texts(&record.map_err(damaged)?);
+            if texts.len() != row_columns().len() {
+                let message = format!("row {number} has {} cells", texts.len());
+                return Err(RowsError::Damaged(message));
+            }
+            Row::from_texts(&texts, number)
+        })
+        .collect()
 }
 
 fn texts(record: &csv::StringRecord) -> Vec<String> {

@@ -4,20 +4,24 @@
 //! their policies part. One rollout is single-threaded, so the rows are the same for any number of
 //! workers.
 
+use std::io;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crossbeam::channel;
+use crossbeam::channel::{self, Receiver, Sender};
+use crossbeam::thread::Scope;
 use engine::export::names;
 use engine::fork::{ForkPoint, Work, run_group};
 use engine::{Plugins, Rollout, Setting};
 use plugins::trace::Outcome;
 
 use crate::columns::Hash;
+use crate::journal::{Segment, Segments};
 use crate::metrics::{Finished, measure};
 use crate::plan::{Group, Plan};
 use crate::rollout_id::RolloutFields;
-use crate::row::{Identity, ROW_SCHEMA, Row};
+use crate::row::{Identity, ROW_SCHEMA, Row, csv_header};
 
 /// How far a study is, in rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,72 +32,144 @@ pub struct Progress {
     pub total: usize,
 }
 
+/// How a study ended.
+#[derive(Clone, Debug)]
+pub enum Ended {
+    /// All of it was run.
+    Whole(Outcomes),
+    /// It was told to stop before.
+    Stopped(Progress),
+}
+
 /// What a study gave.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     /// The rows in plan order: by scenario, model, seed and policy.
     pub rows: Vec<Row>,
-    /// How much work they took.
+    /// The same as the text of `rows.csv`.
+    pub csv: Vec<u8>,
+    /// How many of the rows were run now; the others were finished before.
+    pub ran: usize,
+    /// How much work those took.
     pub work: Work,
 }
 
 /// What the provider of a simulated model does with the seed.
 pub const KEYED: &str = "keyed";
 
-/// Runs every rollout of `plan` on `workers` threads and tells `progress` after each group, on the
-/// calling thread.
+/// Groups that may be finished and not yet seen by the calling thread, for each worker.
+const WAITING: usize = 16;
+
+/// Runs every rollout of `plan` that is not in `segments` on `workers` threads. `finished` is told of
+/// each group on the calling thread; when it breaks, or when `stop` is set, no further group is
+/// begun.
+///
+/// # Errors
+/// When the system starts no thread at all; if it starts fewer than `workers`, those do the work.
 ///
 /// # Panics
 /// When a rollout panics, which is a bug.
-pub fn run(plan: &Plan, workers: NonZeroUsize, mut progress: impl FnMut(Progress)) -> Outcomes {
-    let groups: Vec<Group> = plan.groups().collect();
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = channel::unbounded();
-    let mut done = Progress {
-        done: 0,
-        total: plan.rollouts(),
+pub fn run(
+    plan: &Plan,
+    workers: NonZeroUsize,
+    mut segments: Segments,
+    stop: &AtomicBool,
+    mut finished: impl FnMut(Progress, &Segment) -> ControlFlow<()>,
+) -> io::Result<Ended> {
+    let is_missing = |group: &Group| segments[group.index].is_none();
+    let queue = Queue {
+        plan,
+        groups: plan.groups().filter(is_missing).collect(),
+        next: AtomicUsize::new(0),
+        stop,
     };
-    let finished = crossbeam::thread::scope(|scope| {
-        for _ in 0..workers.get().min(groups.len()) {
-            let sender = sender.clone();
-            let (groups, next) = (&groups, &next);
-            scope.spawn(move |_| {
-                let mut worker = Worker::default();
-                while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = worker.run(plan, *group);
-                    if sender.send((group.index, result)).is_err() {
-                        break;
-                    }
-                }
-            });
+    let total = plan.rollouts();
+    let ran = queue.groups.len() * plan.cast.policies.len();
+    let done = total - ran;
+    let mut progress = Progress { done, total };
+    let mut work = Work::default();
+    let scope = crossbeam::thread::scope(|scope| -> io::Result<()> {
+        for done in start(scope, &queue, workers)? {
+            progress.done += done.segment.rows.len();
+            work.executed += done.work.executed;
+            work.from_scratch += done.work.from_scratch;
+            let flow = finished(progress, &done.segment);
+            segments[done.group] = Some(done.segment);
+            if flow.is_break() {
+                break;
+            }
         }
-        drop(sender);
-        let mut results: Vec<Option<Outcomes>> = vec![None; groups.len()];
-        for (index, result) in receiver {
-            done.done += result.rows.len();
-            progress(done);
-            results[index] = Some(result);
-        }
-        results
+        Ok(())
     });
-    match finished {
-        Ok(results) => in_plan_order(results),
+    match scope {
+        Ok(started) => started?,
         Err(panic) => std::panic::resume_unwind(panic),
     }
+    if progress.done < total {
+        return Ok(Ended::Stopped(progress));
+    }
+    let mut whole = Outcomes {
+        rows: Vec::with_capacity(total),
+        csv: csv_header(),
+        ran,
+        work,
+    };
+    for segment in segments.into_iter().flatten() {
+        whole.rows.extend(segment.rows);
+        whole.csv.extend(segment.csv);
+    }
+    Ok(Ended::Whole(whole))
 }
 
-fn in_plan_order(results: Vec<Option<Outcomes>>) -> Outcomes {
-    let mut all = Outcomes {
-        rows: Vec::new(),
-        work: Work::default(),
-    };
-    for result in results {
-        let result = result.expect("every group is taken by exactly one worker");
-        all.rows.extend(result.rows);
-        all.work.executed += result.work.executed;
-        all.work.from_scratch += result.work.from_scratch;
+/// The groups that are still to run.
+struct Queue<'p> {
+    plan: &'p Plan,
+    groups: Vec<Group>,
+    next: AtomicUsize,
+    stop: &'p AtomicBool,
+}
+
+/// A finished group.
+struct Done {
+    /// Its position in the plan.
+    group: usize,
+    segment: Segment,
+    work: Work,
+}
+
+/// Starts the workers; what they finish arrives at the receiver.
+fn start<'q>(
+    scope: &Scope<'q>,
+    queue: &'q Queue<'q>,
+    workers: NonZeroUsize,
+) -> io::Result<Receiver<Done>> {
+    let workers = workers.get().min(queue.groups.len());
+    let (sender, receiver) = channel::bounded(WAITING * workers);
+    for started in 0..workers {
+        let sender = sender.clone();
+        let worker = scope.builder().spawn(move |_| queue.work_off(&sender));
+        match worker {
+            Err(error) if started == 0 => return Err(error),
+            Err(_) => break,
+            Ok(_) => {}
+        }
     }
-    all
+    Ok(receiver)
+}
+
+impl Queue<'_> {
+    /// One worker: runs the next group until there is none, or nobody wants more.
+    fn work_off(&self, sender: &Sender<Done>) {
+        let mut worker = Worker::default();
+        while !self.stop.load(Ordering::Relaxed) {
+            let Some(group) = self.groups.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            if sender.send(worker.run(self.plan, *group)).is_err() {
+                break;
+            }
+        }
+    }
 }
 
 /// One thread's pooled rollout, made with its first group.
@@ -103,7 +179,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(&mut self, plan: &Plan, group: Group) -> Outcomes {
+    fn run(&mut self, plan: &Plan, group: Group) -> Done {
         let scenario = &plan.scenarios[group.scenario].scenario;
         let policies = plan.cast.policies.len();
         let setting = Setting {
@@ -129,8 +205,9 @@ impl Worker {
         let rows = rows
             .into_iter()
             .map(|row| row.expect("a group runs every policy"));
-        Outcomes {
-            rows: rows.collect(),
+        Done {
+            group: group.index,
+            segment: Segment::new(rows.collect()),
             work,
         }
     }

@@ -6,6 +6,7 @@ mod readme;
 mod records;
 mod rollouts;
 mod streams;
+mod studies;
 mod why;
 
 use std::io::Write;

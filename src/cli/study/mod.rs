@@ -2,6 +2,7 @@
 
 pub(crate) mod plans;
 
+mod keep;
 mod progress;
 mod summary;
 
@@ -9,9 +10,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use study::manifest::{Manifest, scenario_lines};
-use study::results;
+use study::results::{self, FileError, Folder, FolderError};
 use study::row::Row;
-use study::runner;
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -20,6 +20,7 @@ use super::library::{Library, case_of_row};
 use super::problem::Problem;
 use super::rows;
 use super::terminal::Terminal;
+use keep::Keeper;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
 pub(crate) use summary::SHOWN;
@@ -57,6 +58,9 @@ pub(crate) struct Args {
     /// How the summary is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Goes on with a study that was interrupted
+    #[arg(long)]
+    resume: bool,
     /// How progress is told on standard error
     #[arg(long, value_enum, default_value = "auto")]
     progress: ProgressChoice,
@@ -74,17 +78,19 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     manifest.circumstances.workers = Some(workers.get() as u64);
     manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
     let default = || PathBuf::from("results").join(&plan.study.name);
-    let folder = args.out.clone().unwrap_or_else(default);
-    // Before the rollouts, which would be lost.
-    results::prepare(&folder).map_err(|error| unwritten(&error))?;
+    let path = args.out.clone().unwrap_or_else(default);
+    let folder = Folder::open(&path).map_err(|error| unusable(&error))?;
     let clock = Clock::start();
-    let mut display = args.progress.display(terminal, plan.rollouts());
-    let outcomes = runner::run(&plan, workers, |progress| display.show(progress));
-    display.finish();
+    let kept = Keeper::open(&folder, &plan, &manifest, args.resume)?;
+    let ran = kept.run(&plan, workers, args.progress, terminal)?;
+    let Some((outcomes, journal)) = ran else {
+        return Ok(Exit::Incomplete);
+    };
     let seconds = clock.seconds();
-    let replaced = replaced(&folder, &manifest);
-    let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.rows);
+    let replaced = replaced(&path, &manifest);
+    let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.csv);
     let rows_digest = written.map_err(|error| unwritten(&error))?;
+    journal.remove().map_err(|error| unwritten(&error))?;
     if let Some(replaced) = replaced {
         terminal.note(&replaced);
     }
@@ -94,18 +100,27 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         outcomes: &outcomes,
         rows_digest,
         seconds,
-        folder: &folder,
+        folder: &path,
         workers,
     };
     match args.format {
         Format::Json => terminal.print(&told.json())?,
         Format::Text => terminal.print(&told.text())?,
     }
-    Ok(tell_errors(&outcomes.rows, &manifest, terminal))
+    Ok(tell_errors(&outcomes.rows, &manifest, &path, terminal))
 }
 
-fn unwritten(error: &results::ResultsError) -> Failure {
-    let help = "name a folder that may be written with `--out`";
+fn unusable(error: &FolderError) -> Failure {
+    let help = match error {
+        FolderError::InUse(_) => "wait for it to end, or name another folder with `--out`",
+        FolderError::InTheWay(_) => "move it away, or name another folder with `--out`",
+        FolderError::File(_) => "name a folder that may be written with `--out`",
+    };
+    Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
+}
+
+fn unwritten(error: &FileError) -> Failure {
+    let help = "the rollouts are kept: mend this, then go on with the same command and `--resume`";
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
@@ -131,7 +146,7 @@ fn replaced(folder: &Path, manifest: &Manifest) -> Option<String> {
 
 /// Tells which rollouts have no numbers because their backend failed, each with a command that
 /// shows it again.
-fn tell_errors(rows: &[Row], manifest: &Manifest, terminal: &Terminal) -> Exit {
+fn tell_errors(rows: &[Row], manifest: &Manifest, folder: &Path, terminal: &Terminal) -> Exit {
     let errored: Vec<&Row> = rows
         .iter()
         .filter(|row| row.identity.has_errored())
@@ -139,7 +154,7 @@ fn tell_errors(rows: &[Row], manifest: &Manifest, terminal: &Terminal) -> Exit {
     if errored.is_empty() {
         return Exit::Ok;
     }
-    let mut library = Library::of(&manifest.circumstances, &[]);
+    let mut library = Library::of(&manifest.circumstances, folder, &[]);
     for row in errored.iter().take(TOLD_ERRORS) {
         let told = case_of_row(row, &mut library)
             .and_then(|(case, policy)| rows::require_numbers(&case, &policy, row));

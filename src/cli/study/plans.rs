@@ -1,5 +1,6 @@
 //! From a study file to a plan: the study, the worlds that it names, the plugins.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use containment_bench::Bench;
@@ -35,16 +36,20 @@ pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan,
         study.study_seed = seed;
     }
     let folder = path.map(|path| path.parent().unwrap_or(Path::new("")));
-    let (scenarios, warnings) = planned(&study.worlds, folder)?;
+    let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
     let plan = Plan::new(study, scenarios, &Bench::built_in().registry);
-    let plan = plan.map_err(|error| match error {
-        PlanError::File(report) => Failure::from(report),
+    let plan = plan.map_err(|error| unplanned(error, &origin))?;
+    Ok(LoadedPlan { plan, warnings })
+}
+
+fn unplanned(error: PlanError, origin: &str) -> Failure {
+    match error {
+        PlanError::File(report) => report.into(),
         other => Problem::new(other.to_string())
             .code(Code::WrongFile)
             .file(origin)
             .into(),
-    })?;
-    Ok(LoadedPlan { plan, warnings })
+    }
 }
 
 /// The worlds of a study with their scripts, and warnings about them. If some are wrong, all their
@@ -52,13 +57,20 @@ pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan,
 fn planned(
     worlds: &[String],
     folder: Option<&Path>,
+    origin: &str,
 ) -> Result<(Vec<PlannedScenario>, Vec<Complaint>), Failure> {
     let mut planned = Vec::new();
+    let mut identities = BTreeSet::new();
     let mut suspicious = Vec::new();
     let mut wrong: Option<Failure> = None;
     for world in worlds {
         match (scene(world, folder), &mut wrong) {
             (Ok(Loaded { scene, warnings }), _) => {
+                // At once: the same world may be named in thousands of ways.
+                if !identities.insert(scene.scenario.identity.clone()) {
+                    let name = scene.scenario.identity.to_string();
+                    return Err(unplanned(PlanError::SameScenario(name), origin));
+                }
                 planned.push(PlannedScenario {
                     scenario: scene.scenario,
                     configuration: scene.script,

@@ -51,7 +51,7 @@ impl Told<'_> {
         let cores = self.workers.get() as f64;
         let per_core = |count: u64| count as f64 / (self.seconds * cores).max(f64::EPSILON);
         object["seconds"] = json!({ "total": self.seconds });
-        object["rollouts_per_second_per_core"] = json!(per_core(numbers.rollouts));
+        object["rollouts_per_second_per_core"] = json!(per_core(self.outcomes.ran as u64));
         object["events_per_second_per_core"] = json!(per_core(self.outcomes.work.executed));
         object["out"] = json!(self.folder.display().to_string());
         object.to_string()

@@ -1,5 +1,7 @@
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use worlds::spec::Stage;
 
@@ -7,7 +9,8 @@ use super::*;
 use crate::fixture::{registry, scenario};
 use crate::manifest::scenario_lines;
 use crate::plan::{Plan, PlannedScenario, file};
-use crate::runner::run;
+use crate::row::write_csv;
+use crate::runner::{Ended, run};
 
 fn plan(seeds: &str) -> Plan {
     let text = format!(
@@ -30,20 +33,30 @@ struct Ran {
     manifest: Manifest,
     scenarios: Vec<ScenarioLine>,
     rows: Vec<Row>,
+    csv: Vec<u8>,
 }
 
 fn ran(seeds: &str) -> Ran {
     let plan = plan(seeds);
+    let nothing = vec![None; plan.groups().len()];
+    let stop = AtomicBool::new(false);
+    let go_on = |_, _: &_| ControlFlow::Continue(());
+    let ended = run(&plan, NonZeroUsize::MIN, nothing, &stop, go_on);
+    let Ended::Whole(outcomes) = ended.unwrap() else {
+        panic!("nobody stopped it");
+    };
     Ran {
         manifest: Manifest::freeze(&plan),
         scenarios: scenario_lines(&plan),
-        rows: run(&plan, NonZeroUsize::MIN, |_| ()).rows,
+        rows: outcomes.rows,
+        csv: outcomes.csv,
     }
 }
 
 impl Ran {
-    fn write(&self, folder: &Path) -> Result<Hash, ResultsError> {
-        write(folder, &self.manifest, &self.scenarios, &self.rows)
+    fn write(&self, folder: &Path) -> Result<Hash, FolderError> {
+        let folder = Folder::open(folder)?;
+        Ok(write(&folder, &self.manifest, &self.scenarios, &self.csv)?)
     }
 }
 
@@ -62,12 +75,12 @@ fn a_result_is_read_as_it_was_written() {
     let folder = folder.path().join("deep/er");
     let ran = ran("1, 2");
     let digest = ran.write(&folder).unwrap();
-    assert_eq!(names(&folder), [MANIFEST, ROWS, SCENARIOS]);
+    assert_eq!(names(&folder), [LOCK, MANIFEST, ROWS, SCENARIOS]);
     let results = read(&folder).unwrap();
     assert_eq!(results.rows, ran.rows);
     assert_eq!(results.manifest.digest, ran.manifest.digest);
     assert_eq!(results.manifest.circumstances.rows_digest, Some(digest));
-    assert_eq!(digest, Hash(xxh3_128(&rows_text(&ran.rows))));
+    assert_eq!(digest, Hash(xxh3_128(&ran.csv)));
     let lines = fs::read_to_string(folder.join(SCENARIOS)).unwrap();
     assert_eq!(lines.lines().count(), 1);
 }
@@ -82,30 +95,45 @@ fn a_result_is_replaced_and_other_files_stay() {
     assert_eq!(read(folder.path()).unwrap().rows, second.rows);
     assert_eq!(
         names(folder.path()),
-        [MANIFEST, "notes.txt", ROWS, SCENARIOS]
+        [LOCK, MANIFEST, "notes.txt", ROWS, SCENARIOS]
     );
 }
 
-/// Something is in the way of the last file: what was there stays.
+/// Noticed before a study runs, and before any file of the earlier result is touched.
 #[test]
-fn a_write_that_fails_leaves_the_earlier_result() {
+fn what_is_in_the_way_of_a_file_leaves_the_earlier_result() {
+    for name in ["manifest.json.unfinished", "scenarios.jsonl.unfinished"] {
+        let folder = tempfile::tempdir().unwrap();
+        let first = ran("1");
+        first.write(folder.path()).unwrap();
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let error = ran("1, 2").write(folder.path()).unwrap_err();
+        assert!(matches!(error, FolderError::InTheWay(_)), "{error}");
+        assert_eq!(read(folder.path()).unwrap().rows, first.rows);
+    }
+    for name in [MANIFEST, ROWS, SCENARIOS, JOURNAL, LOCK] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let error = Folder::open(folder.path()).unwrap_err();
+        assert!(matches!(error, FolderError::InTheWay(_)), "{error}");
+    }
+}
+
+#[test]
+fn two_studies_do_not_write_into_one_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let first = ran("1");
-    first.write(folder.path()).unwrap();
-    fs::create_dir(unfinished(folder.path(), MANIFEST)).unwrap();
-    let error = ran("1, 2").write(folder.path()).unwrap_err();
-    assert!(
-        matches!(error, ResultsError::File { doing: "write", .. }),
-        "{error}"
-    );
-    assert_eq!(read(folder.path()).unwrap().rows, first.rows);
+    let first = Folder::open(folder.path()).unwrap();
+    let error = Folder::open(folder.path()).unwrap_err();
+    assert!(matches!(error, FolderError::InUse(_)), "{error}");
+    drop(first);
+    Folder::open(folder.path()).unwrap();
 }
 
 #[test]
 fn rows_of_another_run_are_noticed() {
     let folder = tempfile::tempdir().unwrap();
     ran("1").write(folder.path()).unwrap();
-    fs::write(folder.path().join(ROWS), rows_text(&ran("1, 2").rows)).unwrap();
+    fs::write(folder.path().join(ROWS), ran("1, 2").csv).unwrap();
     assert!(matches!(
         read(folder.path()),
         Err(ResultsError::OtherRows { .. })

@@ -49,8 +49,30 @@ fn plan() -> Plan {
     plan_with("write_summary notes\nfinal")
 }
 
-fn run_on(plan: &Plan, workers: usize) -> Outcomes {
-    run(plan, NonZeroUsize::new(workers).unwrap(), |_| ())
+fn workers(workers: usize) -> NonZeroUsize {
+    NonZeroUsize::new(workers).unwrap()
+}
+
+fn nothing(plan: &Plan) -> Segments {
+    vec![None; plan.groups().len()]
+}
+
+/// Runs what is missing and collects the segments as they finish.
+fn run_rest(plan: &Plan, on: usize, done: Segments) -> (Outcomes, Vec<Segment>) {
+    let mut seen = Vec::new();
+    let stop = AtomicBool::new(false);
+    let ended = run(plan, workers(on), done, &stop, |_, segment| {
+        seen.push(segment.clone());
+        ControlFlow::Continue(())
+    });
+    match ended.unwrap() {
+        Ended::Whole(outcomes) => (outcomes, seen),
+        Ended::Stopped(progress) => panic!("stopped at {progress:?}"),
+    }
+}
+
+fn run_on(plan: &Plan, on: usize) -> Outcomes {
+    run_rest(plan, on, nothing(plan)).0
 }
 
 fn csv(rows: &[Row]) -> String {
@@ -150,11 +172,14 @@ fn seeds_differ_where_the_model_takes_chances() {
 #[test]
 fn progress_counts_up_to_the_end() {
     let plan = plan();
-    for workers in [1, 3] {
+    for on in [1, 3] {
         let mut seen = Vec::new();
-        run(&plan, NonZeroUsize::new(workers).unwrap(), |progress| {
+        let stop = AtomicBool::new(false);
+        let count = |progress, _: &Segment| {
             seen.push(progress);
-        });
+            ControlFlow::Continue(())
+        };
+        run(&plan, workers(on), nothing(&plan), &stop, count).unwrap();
         assert_eq!(seen.len(), 12);
         let expected = (1..=12).map(|group| Progress {
             done: 3 * group,
@@ -179,5 +204,64 @@ fn an_errored_rollout_is_a_row_without_numbers() {
         assert_eq!(row.identity.scenario_id, "c");
         assert_eq!(row.identity.failure.as_deref(), Some("the line broke"));
         assert_eq!(row.metrics, crate::metrics::Metrics::default());
+    }
+}
+
+#[test]
+fn the_text_of_the_rows_is_that_of_each_row() {
+    let outcomes = run_on(&plan(), 2);
+    assert_eq!(
+        String::from_utf8(outcomes.csv).unwrap(),
+        csv(&outcomes.rows)
+    );
+    assert_eq!(outcomes.ran, 36);
+}
+
+/// What was finished before is not run again, and the result is the same.
+#[test]
+fn a_study_that_goes_on_gives_the_same_rows() {
+    let plan = plan();
+    let whole = run_on(&plan, 1);
+    let (_, segments) = run_rest(&plan, 1, nothing(&plan));
+    for kept in [0, 1, 5, 12] {
+        let mut done = nothing(&plan);
+        for index in (0..12).rev().take(kept) {
+            done[index] = Some(segments[index].clone());
+        }
+        let (outcomes, seen) = run_rest(&plan, 2, done);
+        assert_eq!(outcomes.csv, whole.csv);
+        assert_eq!(outcomes.rows, whole.rows);
+        assert_eq!(outcomes.ran, 36 - 3 * kept);
+        assert_eq!(seen.len(), 12 - kept);
+        assert_eq!(outcomes.work.executed == 0, kept == 12);
+    }
+}
+
+#[test]
+fn a_study_that_is_told_to_stop_begins_no_further_group() {
+    let plan = plan();
+    let stopped = |ended: io::Result<Ended>| match ended.unwrap() {
+        Ended::Stopped(progress) => progress.done,
+        Ended::Whole(_) => panic!("it was told to stop"),
+    };
+    let before = AtomicBool::new(true);
+    let go_on = |_, _: &Segment| ControlFlow::Continue(());
+    let ended = run(&plan, workers(2), nothing(&plan), &before, go_on);
+    assert_eq!(stopped(ended), 0);
+    let never = AtomicBool::new(false);
+    let once = |_, _: &Segment| ControlFlow::Break(());
+    let ended = run(&plan, workers(2), nothing(&plan), &never, once);
+    assert_eq!(stopped(ended), 3);
+    let meanwhile = AtomicBool::new(false);
+    let mut told = 0;
+    let ended = run(&plan, workers(1), nothing(&plan), &meanwhile, |_, _| {
+        meanwhile.store(true, Ordering::Relaxed);
+        told += 1;
+        ControlFlow::Continue(())
+    });
+    // The groups that were already finished are not thrown away.
+    assert!((1..=12).contains(&told));
+    if told < 12 {
+        assert_eq!(stopped(ended), 3 * told);
     }
 }

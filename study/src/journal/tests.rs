@@ -1,0 +1,219 @@
+use std::fs;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use tempfile::TempDir;
+use worlds::spec::Stage;
+
+use super::*;
+use crate::fixture::{registry, scenario};
+use crate::manifest::Manifest;
+use crate::plan::{PlannedScenario, file};
+use crate::runner::run;
+
+/// A study of three groups of two rollouts, its folder, and what it gives.
+struct Study {
+    plan: Plan,
+    manifest: Hash,
+    segments: Vec<Segment>,
+    place: TempDir,
+}
+
+impl Study {
+    fn new() -> Self {
+        let text = "Study(schema: 1, name: \"tests\", study_seed: 7, worlds: [\"a.ron\"], \
+                    policies: [\"none\", \"block\"], seeds: [1, 2, 3])";
+        let planned = PlannedScenario {
+            scenario: Arc::new(scenario(Stage::Clean)),
+            configuration: "write_summary notes\nfinal".into(),
+        };
+        let study = file::load(text, "tests.ron").unwrap();
+        let plan = Plan::new(study, vec![planned], &registry()).unwrap();
+        let (stop, mut segments) = (AtomicBool::new(false), Vec::new());
+        let nothing = vec![None; plan.groups().len()];
+        run(&plan, NonZeroUsize::MIN, nothing, &stop, |_, segment| {
+            segments.push(segment.clone());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        Self {
+            manifest: Manifest::freeze(&plan).digest,
+            plan,
+            segments,
+            place: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn folder(&self) -> Folder {
+        Folder::open(self.place.path()).unwrap()
+    }
+
+    fn begin(&self) -> Result<Journal, JournalError> {
+        Journal::begin(&self.folder(), self.manifest)
+    }
+
+    fn resume(&self) -> Result<Segments, JournalError> {
+        let resumed = Journal::resume(&self.folder(), &self.plan, self.manifest)?;
+        Ok(resumed.1)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.place.path().join(JOURNAL)
+    }
+
+    /// The bytes of a journal with these groups.
+    fn written(&self, groups: &[usize]) -> Vec<u8> {
+        drop(fs::remove_file(self.path()));
+        let mut journal = self.begin().unwrap();
+        for &group in groups {
+            journal.append(&self.segments[group]).unwrap();
+        }
+        fs::read(self.path()).unwrap()
+    }
+
+    /// Which groups are read back.
+    fn resumed(&self) -> Vec<usize> {
+        let segments = self.resume().unwrap();
+        let mut found = Vec::new();
+        for (index, segment) in segments.iter().enumerate() {
+            if let Some(segment) = segment {
+                assert_eq!(*segment, self.segments[index]);
+                found.push(index);
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn finished_groups_are_read_back_in_whatever_order_they_finished() {
+    let study = Study::new();
+    for groups in [vec![], vec![1], vec![2, 0], vec![1, 2, 0]] {
+        study.written(&groups);
+        let mut expected = groups;
+        expected.sort_unstable();
+        assert_eq!(study.resumed(), expected);
+    }
+}
+
+/// Wherever a program was killed, the whole groups are kept and the next one is written after them.
+#[test]
+fn a_journal_that_is_cut_off_anywhere_keeps_its_whole_groups() {
+    let study = Study::new();
+    let one = study.written(&[1]).len();
+    let none = study.written(&[]).len();
+    let bytes = study.written(&[1, 0]);
+    for length in 0..=bytes.len() {
+        fs::write(study.path(), &bytes[..length]).unwrap();
+        let (mut journal, segments) =
+            Journal::resume(&study.folder(), &study.plan, study.manifest).unwrap();
+        let kept = segments.iter().flatten().count();
+        let expected = [one, bytes.len()]
+            .iter()
+            .filter(|&&end| end <= length)
+            .count();
+        assert_eq!(kept, expected, "{length} of {} bytes", bytes.len());
+        let whole = [none, one, bytes.len()][kept];
+        assert_eq!(fs::metadata(study.path()).unwrap().len(), whole as u64);
+        journal.append(&study.segments[2]).unwrap();
+        let mut expected = vec![1, 0, 2];
+        expected.drain(kept..2);
+        expected.sort_unstable();
+        assert_eq!(study.resumed(), expected);
+    }
+}
+
+#[test]
+fn a_changed_byte_ends_the_journal() {
+    let study = Study::new();
+    let first = study.written(&[0]).len();
+    let bytes = study.written(&[0, 1]);
+    for position in (first..bytes.len()).step_by(7) {
+        let mut changed = bytes.clone();
+        changed[position] ^= 1;
+        fs::write(study.path(), changed).unwrap();
+        assert_eq!(study.resumed(), [0], "byte {position}");
+    }
+}
+
+/// The digest fits, but the rows are not those of a group that is still to run.
+#[test]
+fn segments_of_other_rows_are_not_taken() {
+    let study = Study::new();
+    let whole = &study.segments[1];
+    let half = Segment::new(whole.rows[..1].to_vec());
+    let mixed = Segment::new(vec![
+        whole.rows[0].clone(),
+        study.segments[2].rows[1].clone(),
+    ]);
+    let empty = Segment::new(Vec::new());
+    let garbage = Segment {
+        rows: Vec::new(),
+        csv: b"1,2,3\n".to_vec(),
+    };
+    for wrong in [half, mixed, empty, garbage, study.segments[0].clone()] {
+        study.written(&[0]);
+        let resumed = Journal::resume(&study.folder(), &study.plan, study.manifest);
+        resumed.unwrap().0.append(&wrong).unwrap();
+        assert_eq!(study.resumed(), [0]);
+    }
+}
+
+#[test]
+fn rows_of_an_interrupted_study_are_not_overwritten() {
+    let study = Study::new();
+    study.written(&[2, 1]);
+    let error = study.begin().unwrap_err();
+    assert!(
+        matches!(error, JournalError::Unfinished { groups: 2, .. }),
+        "{error}"
+    );
+    assert_eq!(study.resumed(), [1, 2]);
+    // Without rows there is nothing to lose.
+    study.written(&[]);
+    study.begin().unwrap();
+}
+
+#[test]
+fn a_journal_of_another_study_is_neither_resumed_nor_overwritten() {
+    let study = Study::new();
+    study.written(&[2]);
+    let error = Journal::resume(&study.folder(), &study.plan, Hash(7)).unwrap_err();
+    assert!(matches!(error, JournalError::OtherStudy { .. }), "{error}");
+    let error = Journal::begin(&study.folder(), Hash(7)).unwrap_err();
+    assert!(
+        matches!(error, JournalError::Unfinished { groups: 1, .. }),
+        "{error}"
+    );
+    assert_eq!(study.resumed(), [2]);
+}
+
+#[test]
+fn a_file_that_is_no_journal_stays_as_it_was() {
+    let study = Study::new();
+    for text in [
+        "mine\n",
+        "mine",
+        "containment",
+        "\n",
+        "containment-journal 2 abc\n",
+    ] {
+        fs::write(study.path(), text).unwrap();
+        // The beginning of a title may be that of a program killed at once.
+        let is_begun = text == "containment";
+        assert_eq!(study.resume().is_ok(), is_begun, "{text:?}");
+        if !is_begun {
+            assert!(matches!(study.begin(), Err(JournalError::NoJournal { .. })));
+            assert_eq!(fs::read_to_string(study.path()).unwrap(), text);
+        }
+    }
+}
+
+#[test]
+fn a_journal_goes_when_it_is_no_longer_needed() {
+    let study = Study::new();
+    study.begin().unwrap().remove().unwrap();
+    assert!(!study.path().exists());
+}
