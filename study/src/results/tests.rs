@@ -9,7 +9,6 @@ use super::*;
 use crate::fixture::{registry, scenario};
 use crate::manifest::scenario_lines;
 use crate::plan::{Plan, PlannedScenario, file};
-use crate::row::write_csv;
 use crate::runner::{Ended, run};
 
 fn plan(seeds: &str) -> Plan {
