@@ -46,22 +46,22 @@ pub(crate) const TABLE: [Explanation; 6] = [
         id: "F002",
         title: "the file is too large",
         text: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
-                      for worlds, scripts, studies and completions, 256 MiB for traces and \
-                      results.",
+                      for worlds, scripts, studies and completions, 64 MiB for snapshots, 256 MiB \
+                      for traces and results.",
     },
     Explanation {
         kind: Code::NotText,
         id: "F003",
         title: "the file is not UTF-8 text",
-        text: "Every file that is read here is text in UTF-8. The place is that of the \
+        text: "Every file that is read here, but for snapshots, is text in UTF-8. The place is that of the \
                       first byte that is not.",
     },
     Explanation {
         kind: Code::WrongFile,
         id: "F004",
         title: "the file is not what the command needs",
-        text: "The text is not a trace, rows or a manifest as this program writes them, or \
-                      it was cut or changed since.",
+        text: "The file is not a trace, a snapshot, rows or a manifest as this program \
+                      writes them, it was cut or changed since, or it is about another rollout.",
     },
     Explanation {
         kind: Code::ScriptSyntax,

@@ -46,7 +46,7 @@ pub(crate) fn check(path: &Path, limit: u64) -> Result<(), Problem> {
 }
 
 /// A file's bytes.
-fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
+pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
     check(path, limit)?;
     let name = shown(path);
     let file = File::open(path).map_err(|error| unreadable(&name, &error))?;

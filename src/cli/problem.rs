@@ -141,6 +141,7 @@ impl fmt::Display for Problem {
             (Some(file), Some(place)) if !place.shown => {
                 write!(f, ", at {file}:{}:{}", place.line, place.column)
             }
+            (Some(file), None) if !self.message.contains(&**file) => write!(f, ", in {file}"),
             _ => Ok(()),
         }
     }

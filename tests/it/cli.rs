@@ -5,6 +5,7 @@ mod help;
 mod readme;
 mod records;
 mod rollouts;
+mod sessions;
 mod streams;
 mod studies;
 mod why;

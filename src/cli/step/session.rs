@@ -1,6 +1,5 @@
 //! A rollout that is stepped through, forwards and backwards.
 
-use std::collections::VecDeque;
 use std::path::Path;
 
 use containment_bench::Choice;
@@ -9,6 +8,7 @@ use engine::export::jsonl;
 use engine::{Rollout, Snapshot, Step};
 use plugins::ids::{AgentId, CallId};
 
+use super::checkpoints::Checkpoints;
 use super::command::{self, Asked, Command};
 use super::{labels, undecided, why};
 use crate::cli::failure::Failure;
@@ -16,9 +16,6 @@ use crate::cli::files;
 use crate::cli::narrate::Narrator;
 use crate::cli::options::Case;
 use crate::cli::terminal::Terminal;
-
-/// How many steps back a snapshot is kept. Further back the rollout is run again from its start.
-const KEPT: usize = 256;
 
 /// Whether to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +32,7 @@ pub(super) struct Session<'t> {
     policy: Choice,
     terminal: &'t Terminal,
     narrator: Narrator,
-    start: Snapshot,
-    /// The states before the last steps, the latest last.
-    earlier: VecDeque<Snapshot>,
+    checkpoints: Checkpoints,
     agent_width: usize,
 }
 
@@ -49,7 +44,7 @@ impl<'t> Session<'t> {
         terminal: &'t Terminal,
     ) -> Result<Self, Failure> {
         let (mut rollout, _) = case.start(policy)?;
-        let start = rollout.snapshot();
+        let checkpoints = Checkpoints::at_start(&mut rollout);
         let agents = rollout.scenario().briefing.agents.iter();
         let longest = agents.map(|agent| agent.name.chars().count()).max();
         Ok(Self {
@@ -57,10 +52,22 @@ impl<'t> Session<'t> {
             rollout,
             policy: policy.clone(),
             terminal,
-            start,
-            earlier: VecDeque::new(),
+            checkpoints,
             agent_width: longest.unwrap_or_default().max("agent".len()),
         })
+    }
+
+    /// Goes forward to where `snapshot` was taken, and says whether the state there is its state.
+    /// What a file says is compared and never restored, so that no file can break the rollout.
+    pub(super) fn go_to(&mut self, snapshot: &Snapshot) -> bool {
+        while self.rollout.executed_events() < snapshot.executed_events() {
+            if self.rollout.step().is_none() {
+                return false;
+            }
+            self.checkpoints.pass(&mut self.rollout);
+        }
+        self.learn_the_past();
+        self.rollout.snapshot() == *snapshot
     }
 
     /// Prints the names of the columns.
@@ -124,11 +131,10 @@ impl<'t> Session<'t> {
 
     /// Runs one step and prints it; false if there is none.
     fn advance(&mut self) -> Result<bool, Failure> {
-        let before = self.rollout.snapshot();
         let Some(step) = self.rollout.step() else {
             return Ok(false);
         };
-        self.keep(before);
+        self.checkpoints.pass(&mut self.rollout);
         let details = self.tell_since(step.events_before).join("; ");
         let agent = self.agent(&step).unwrap_or_else(|| "-".to_owned());
         let number = self.rollout.executed_events();
@@ -148,13 +154,6 @@ impl<'t> Session<'t> {
         Ok(true)
     }
 
-    fn keep(&mut self, snapshot: Snapshot) {
-        if self.earlier.len() == KEPT {
-            self.earlier.pop_front();
-        }
-        self.earlier.push_back(snapshot);
-    }
-
     /// What happened from this position of the trace on, in words.
     fn tell_since(&mut self, position: usize) -> Vec<String> {
         let Self {
@@ -164,6 +163,12 @@ impl<'t> Session<'t> {
         (position..trace.events.len())
             .map(|index| narrator.tell(&jsonl::event(scenario, trace, labels, index, true)))
             .collect()
+    }
+
+    /// Lets the narrator hear the trace so far from its beginning.
+    fn learn_the_past(&mut self) {
+        self.narrator = Narrator::of(self.rollout.scenario());
+        drop(self.tell_since(0));
     }
 
     fn print_line(
@@ -246,7 +251,8 @@ impl<'t> Session<'t> {
             return self.terminal.print("this is the start of the rollout");
         }
         let target = executed.saturating_sub(count);
-        self.go_to(target);
+        self.checkpoints.go_back(&mut self.rollout, target);
+        self.learn_the_past();
         let next = if self.rollout.executed_events() == 0 {
             "the start of the rollout".to_owned()
         } else {
@@ -255,31 +261,6 @@ impl<'t> Session<'t> {
         let tick = self.rollout.tick();
         self.terminal
             .print(&format!("back at tick {tick}, after {next}"))
-    }
-
-    /// Goes back to where `target` steps had been executed.
-    fn go_to(&mut self, target: u64) {
-        while self
-            .earlier
-            .back()
-            .is_some_and(|state| state.executed_events() > target)
-        {
-            self.earlier.pop_back();
-        }
-        let state = self
-            .earlier
-            .pop_back()
-            .unwrap_or_else(|| self.start.clone());
-        self.rollout
-            .restore(&state)
-            .expect("a snapshot of this rollout fits it");
-        while self.rollout.executed_events() < target {
-            let before = self.rollout.snapshot();
-            self.rollout.step();
-            self.keep(before);
-        }
-        self.narrator = Narrator::of(self.rollout.scenario());
-        drop(self.tell_since(0));
     }
 }
 

@@ -267,7 +267,7 @@ fn step_takes_commands_from_standard_input() {
     let words = ["step", CASE_2, "--policy", "none"];
     let done = place
         .run_with_input(&words, "n\nnonsense\n\nn\nq\nn\n")
-        .expect(0);
+        .expect(2);
     assert_eq!(done.out.lines().count(), 3, "{}", done.out);
     assert!(
         !done.out.contains('>'),
