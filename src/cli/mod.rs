@@ -25,12 +25,14 @@ mod rows;
 mod run;
 mod scenes;
 mod shipped;
+mod shown;
 mod step;
 mod study;
 mod table;
 mod terminal;
 mod trace;
 mod traces;
+mod usage;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,12 +84,18 @@ enum Command {
 /// Does what the command line says.
 pub(crate) fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     let words: Vec<OsString> = words.into_iter().collect();
-    let CommandLine { output, command } = match parse(&words) {
-        Ok(command_line) => command_line,
-        Err(exit) => return exit,
+    let (terminal, done) = match parse(&words) {
+        Ok(CommandLine { output, command }) => {
+            let terminal = Terminal::new(output);
+            let done = catch_unwind(AssertUnwindSafe(|| command.run(&terminal)));
+            (terminal, done)
+        }
+        Err(said) => {
+            let terminal = Terminal::new(OutputArgs::in_words(&words));
+            let done = usage::tell(&said, &words, &terminal);
+            (terminal, Ok(done))
+        }
     };
-    let terminal = Terminal::new(output);
-    let done = catch_unwind(AssertUnwindSafe(|| command.run(&terminal)));
     match done {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
@@ -108,22 +116,12 @@ pub(crate) fn main(words: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// The command line, or how to end if it is wrong or asks for help only.
-fn parse(words: &[OsString]) -> Result<CommandLine, Exit> {
+/// The command line, or what is said instead: what is wrong with it, or the help that it asks for.
+fn parse(words: &[OsString]) -> Result<CommandLine, clap::Error> {
     let matches = CommandLine::command()
         .after_help(exit::help())
-        .try_get_matches_from(words);
-    matches
-        .and_then(|matches| CommandLine::from_arg_matches(&matches))
-        .map_err(|error| {
-            // Nobody is left to tell if this cannot be printed.
-            drop(error.print());
-            if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Ok
-            }
-        })
+        .try_get_matches_from(words)?;
+    CommandLine::from_arg_matches(&matches)
 }
 
 impl Command {

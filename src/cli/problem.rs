@@ -10,6 +10,7 @@ use study::plan::problem::StudyReport;
 use worlds::diagnostic::{LONGEST_SHOWN_LINE, Report, Severity};
 
 use super::codes::Code;
+use super::shown::{Shortened, shortened};
 
 /// The width of drawn problems, in characters.
 const WIDTH: usize = 100;
@@ -35,6 +36,8 @@ pub(crate) struct Problem {
     help: Option<String>,
     file: Option<String>,
     place: Option<Box<Place>>,
+    /// How many problems it stands for.
+    stands_for: usize,
 }
 
 /// A place in a text file.
@@ -58,12 +61,19 @@ impl Problem {
             help: None,
             file: None,
             place: None,
+            stands_for: 1,
         }
     }
 
     /// As a warning.
     pub(crate) const fn warning(mut self) -> Self {
         self.severity = Severity::Warning;
+        self
+    }
+
+    /// As what stands for so many problems that are not told.
+    pub(crate) const fn standing_for(mut self, problems: usize) -> Self {
+        self.stands_for = problems;
         self
     }
 
@@ -234,6 +244,14 @@ impl Complaint {
 
     /// How many errors and warnings it holds, those that are not listed included in the errors.
     pub(crate) fn count(&self) -> (usize, usize) {
+        if let Self::Own(problem) = self {
+            let count = problem.stands_for;
+            return if problem.is_error() {
+                (count, 0)
+            } else {
+                (0, count)
+            };
+        }
         let flat = self.flat();
         let errors = flat.iter().filter(|flat| flat.severity == Severity::Error);
         let errors = errors.count();
@@ -260,7 +278,8 @@ impl Complaint {
             Self::Own(problem) => problem,
         };
         let mut out = String::new();
-        if handler.render_report(&mut out, diagnostic).is_err() {
+        let shown = Shortened::of(diagnostic);
+        if handler.render_report(&mut out, &shown).is_err() {
             return self.plain();
         }
         out.trim_matches('\n').to_owned()
@@ -316,26 +335,28 @@ impl Complaint {
 impl Flat<'_> {
     fn line(&self) -> String {
         let place = match (self.file, self.line, self.column) {
-            (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
-            (Some(file), _, _) => format!("{file}: "),
+            (Some(file), Some(line), Some(column)) => {
+                format!("{}:{line}:{column}: ", shortened(file))
+            }
+            (Some(file), _, _) => format!("{}: ", shortened(file)),
             (None, _, _) => String::new(),
         };
         let code = self.code.map(|code| format!("[{code}]"));
-        let help = self.help.map(|help| format!("; {help}"));
+        let help = self.help.map(|help| format!("; {}", shortened(help)));
         let (code, help) = (code.unwrap_or_default(), help.unwrap_or_default());
         let severity = severity_name(self.severity);
-        format!("{place}{severity}{code}: {}{help}", self.message)
+        format!("{place}{severity}{code}: {}{help}", shortened(self.message))
     }
 
     fn json(&self) -> Value {
         json!({
             "severity": severity_name(self.severity),
             "code": self.code,
-            "file": self.file,
+            "file": self.file.map(shortened),
             "line": self.line,
             "column": self.column,
-            "message": self.message,
-            "help": self.help,
+            "message": shortened(self.message),
+            "help": self.help.map(shortened),
         })
     }
 }

@@ -1,9 +1,13 @@
 //! Where output goes: results to standard output, everything else to standard error.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
 
 use super::failure::Failure;
 use super::problem::{Complaint, ErrorFormat};
+use super::shown::escaped;
 
 /// When to use colour on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -40,6 +44,32 @@ pub(crate) struct OutputArgs {
     color: ColorChoice,
 }
 
+impl OutputArgs {
+    /// What is asked for by a command line that is wrong elsewhere.
+    pub(crate) fn in_words(words: &[OsString]) -> Self {
+        Self {
+            error_format: value_of("--error-format", words).unwrap_or_default(),
+            color: value_of("--color", words).unwrap_or_default(),
+        }
+    }
+}
+
+/// The value of an option, if it is there with one that it takes.
+fn value_of<V: ValueEnum>(option: &str, words: &[OsString]) -> Option<V> {
+    let mut words = words.iter().map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        let value = match word.strip_prefix(option) {
+            Some("") => words.next(),
+            Some(rest) => rest.strip_prefix('=').map(|value| value.to_owned().into()),
+            None => None,
+        };
+        if let Some(value) = value {
+            return V::from_str(&value, false).ok();
+        }
+    }
+    None
+}
+
 /// The two streams of the program.
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -66,8 +96,15 @@ impl Terminal {
         }
     }
 
-    /// Writes a result, with a line break after it unless it has one.
+    /// How problems are told.
+    pub(crate) const fn format(&self) -> ErrorFormat {
+        self.format
+    }
+
+    /// Writes a result, with a line break after it unless it has one. Names and contents in it are
+    /// anybody's: nothing of them is obeyed by a terminal.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let text = escaped(text);
         let mut out = self.out.lock();
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
@@ -85,12 +122,18 @@ impl Terminal {
 
     /// Writes a line to standard error. If nobody can read it, nobody can be told so.
     pub(crate) fn note(&self, line: &str) {
-        drop(writeln!(self.err.lock(), "{line}"));
+        drop(writeln!(self.err.lock(), "{}", escaped(line)));
     }
 
-    /// Tells a complaint.
+    /// Tells a complaint. Colours are control characters: one that has others in it has no colours.
     pub(crate) fn complain(&self, complaint: &Complaint) {
-        self.note(&complaint.render(self.format, self.color));
+        let plain = complaint.render(self.format, false);
+        if self.color && escaped(&plain) == plain {
+            let drawn = complaint.render(self.format, true);
+            drop(writeln!(self.err.lock(), "{drawn}"));
+        } else {
+            self.note(&plain);
+        }
     }
 
     /// Tells every complaint.

@@ -2,6 +2,7 @@
 
 mod files;
 mod help;
+mod messages;
 mod readme;
 mod records;
 mod rollouts;

@@ -9,7 +9,8 @@ const CASE_2: &str = "case2_partner_meeting";
 #[test]
 fn a_reader_that_goes_away_ends_every_command_quietly() {
     let place = Place::new();
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
+        &["--help"],
         &["run", CASE_2, "--policy", "none"],
         &["trace", "hub_and_eight_workers", "--reveal"],
         &[
@@ -46,16 +47,25 @@ fn a_reader_that_goes_away_ends_every_command_quietly() {
 #[test]
 fn a_full_disk_is_told() {
     let place = Place::new();
-    let mut command = place.command(&["trace", CASE_2]);
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .expect("a full device");
-    command.stdout(full).stderr(Stdio::piped());
-    let output = command.output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(5));
-    let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(err.contains("standard output cannot be written"), "{err}");
+    let commands: [&[&str]; 5] = [
+        &["trace", CASE_2],
+        &["--help"],
+        &["run", "--help"],
+        &["help", "step"],
+        &["--version"],
+    ];
+    for words in commands {
+        let mut command = place.command(words);
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .expect("a full device");
+        command.stdout(full).stderr(Stdio::piped());
+        let output = command.output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(5), "{words:?}");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(err.contains("standard output cannot be written"), "{err}");
+    }
 }
 
 #[test]
