@@ -82,17 +82,19 @@ impl Told<'_> {
             .chain(SHOWN.iter().map(|(heading, _)| *heading));
         let mut table = Table::new(headings);
         let places = SHOWN.map(|(_, column)| Place::of(column));
-        let mut last_world = "";
-        for planned in &self.plan.scenarios {
-            for policy in &self.plan.cast.policies {
-                let world = &*planned.scenario.identity;
-                let of_cell = |row: &&Row| {
-                    row.identity.scenario_id == world && row.identity.policy == policy.name
+        let policies = &self.plan.cast.policies;
+        // Rows are in plan order: every seed and model of a world, and of each every policy.
+        let of_world = self.outcomes.rows.len() / self.plan.scenarios.len().max(1);
+        let worlds = self.outcomes.rows.chunks(of_world.max(1));
+        for (planned, rows) in self.plan.scenarios.iter().zip(worlds) {
+            for (position, policy) in policies.iter().enumerate() {
+                let world = if position == 0 {
+                    planned.scenario.identity.to_string()
+                } else {
+                    String::new()
                 };
-                let rows = self.outcomes.rows.iter().filter(of_cell);
-                let shown_world = if world == last_world { "" } else { world };
-                last_world = world;
-                let names = [shown_world.to_owned(), policy.name.clone()];
+                let rows = rows.iter().skip(position).step_by(policies.len());
+                let names = [world, policy.name.clone()];
                 table.row(names.into_iter().chain(values(rows, &places)));
             }
         }
