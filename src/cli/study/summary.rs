@@ -39,6 +39,9 @@ pub(crate) const SHOWN: [(&str, &str); 10] = [
     ("rolled back", "rollback"),
 ];
 
+/// Seeds, and different values of a cell, that are listed one by one.
+const MOST_LISTED: usize = 8;
+
 impl Told<'_> {
     /// As JSON.
     #[expect(
@@ -67,7 +70,7 @@ impl Told<'_> {
             numbers.rollouts,
             self.plan.scenarios.len(),
             self.plan.cast.policies.len(),
-            listed(&self.plan.study.seeds),
+            listed(&self.plan.study.seeds, ", "),
             self.seconds,
             numbers.manifest_digest,
             numbers.rows_digest,
@@ -132,7 +135,7 @@ impl Place {
     }
 }
 
-/// What some rows hold at each place: every value that occurs, once.
+/// What some rows hold at each place: every value that occurs, once; of many the first ones.
 fn values<'r>(rows: impl Iterator<Item = &'r Row>, places: &[Place]) -> Vec<String> {
     let mut seen: Vec<Vec<String>> = vec![Vec::new(); places.len()];
     for row in rows {
@@ -144,15 +147,17 @@ fn values<'r>(rows: impl Iterator<Item = &'r Row>, places: &[Place]) -> Vec<Stri
             }
         }
     }
-    seen.iter().map(|values| values.join(" ")).collect()
+    seen.iter().map(|values| listed(values, " ")).collect()
 }
 
-fn listed(seeds: &[u64]) -> String {
-    seeds
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+/// A few things are listed one by one, of many the first ones and how many more there are.
+fn listed<T: ToString>(things: &[T], separator: &str) -> String {
+    let first: Vec<String> = things.iter().take(MOST_LISTED).map(T::to_string).collect();
+    let listed = first.join(separator);
+    match things.len() - first.len() {
+        0 => listed,
+        more => format!("{listed}{separator}and {more} more"),
+    }
 }
 
 #[cfg(test)]
@@ -169,6 +174,14 @@ mod tests {
         cells[numerator] = Cell::Integer(6);
         cells[denominator] = Cell::Integer(8);
         assert_eq!(spread.shown(&cells), "6/8");
+    }
+
+    #[test]
+    fn of_many_things_the_first_are_listed() {
+        assert_eq!(listed::<u64>(&[], " "), "");
+        assert_eq!(listed(&[1, 2, 3], ", "), "1, 2, 3");
+        let many: Vec<u64> = (0..10).collect();
+        assert_eq!(listed(&many, " "), "0 1 2 3 4 5 6 7 and 2 more");
     }
 
     #[test]
