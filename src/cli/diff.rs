@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 
 fn of_traces(a: &TraceFile, b: &TraceFile) -> (String, Value) {
     let header = differences::differing_keys(&a.header, &b.header);
-    let event = differences::first_event(&a.events, &b.events);
+    let event = differences::first_event(&a.events(), &b.events());
     let mut parts = Vec::new();
     if !header.is_empty() {
         let mut table = Table::default();
@@ -76,7 +76,7 @@ fn of_traces(a: &TraceFile, b: &TraceFile) -> (String, Value) {
     }
     match &event {
         Some(event) => parts.push(event.text([&a.name, &b.name])),
-        None => parts.push(format!("all {} events are the same\n", a.events.len())),
+        None => parts.push(format!("all {} events are the same\n", a.events().count())),
     }
     let header: Vec<Value> = header
         .iter()

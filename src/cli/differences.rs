@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use study::row::{Row, row_columns};
 
 use super::narrate::{Narrator, shortened};
+use super::records::Events;
 use super::table::Table;
 
 /// The verdicts of which the agent is told.
@@ -19,27 +20,47 @@ pub(crate) struct EventDifference {
     told: [String; 2],
 }
 
-/// The first event that differs; none if all are the same.
-pub(crate) fn first_event(first: &[Value], second: &[Value]) -> Option<EventDifference> {
-    let longest = first.len().max(second.len());
-    let index = (0..longest).find(|&index| first.get(index) != second.get(index))?;
-    Some(EventDifference {
-        index,
-        events: [first, second].map(|events| events.get(index).cloned()),
-        told: [first, second].map(|events| told(events, index)),
-    })
+/// The first event that differs; none if all are the same. Two events that are written in another
+/// way may say the same.
+pub(crate) fn first_event<'t>(first: &Events<'t>, second: &Events<'t>) -> Option<EventDifference> {
+    let mut rest = [first.clone(), second.clone()];
+    for index in 0.. {
+        let [a, b] = rest.each_mut().map(Iterator::next);
+        if a.is_none() && b.is_none() {
+            break;
+        }
+        if a == b {
+            continue;
+        }
+        let events = [a, b].map(|line| line.map(read));
+        if events[0] != events[1] {
+            return Some(EventDifference {
+                index,
+                events,
+                told: [first, second].map(|events| told(events.clone(), index)),
+            });
+        }
+    }
+    None
+}
+
+/// An event as a value; null for what no trace file would hold.
+fn read(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_default()
 }
 
 /// An event in words.
-fn told(events: &[Value], index: usize) -> String {
+fn told(events: Events<'_>, index: usize) -> String {
     let mut narrator = Narrator::default();
-    let told: Vec<String> = events
-        .iter()
-        .take(index + 1)
-        .map(|event| narrator.tell(event))
-        .collect();
-    let told = told.into_iter().nth(index);
-    told.unwrap_or_else(|| format!("nothing: the trace ends after {} events", events.len()))
+    let mut count = 0;
+    for line in events.take(index + 1) {
+        let told = narrator.tell(&read(line));
+        if count == index {
+            return told;
+        }
+        count += 1;
+    }
+    format!("nothing: the trace ends after {count} events")
 }
 
 impl EventDifference {
@@ -141,12 +162,26 @@ pub(crate) fn cells(first: &Row, second: &Row) -> Vec<CellDifference> {
 mod tests {
     use super::*;
 
+    /// The first event that differs between traces of these events.
+    fn first_of(first: &[Value], second: &[Value]) -> Option<EventDifference> {
+        let lines = |events: &[Value]| {
+            let lines: Vec<String> = events.iter().map(Value::to_string).collect();
+            lines.join("\n")
+        };
+        let (first, second) = (lines(first), lines(second));
+        first_event(&Events::of(&first), &Events::of(&second))
+    }
+
     #[test]
     fn the_first_event_that_differs_is_found() {
         let event = |what: &str| json!({ "what": what, "tick": 3, "agent": "a" });
         let (a, b) = (vec![event("x"), event("y")], vec![event("x"), event("z")]);
-        assert!(first_event(&a, &a).is_none());
-        let difference = first_event(&a, &b).expect("they differ");
+        assert!(first_of(&a, &a).is_none());
+        let written_in_another_way = " {\"tick\": 3, \"agent\": \"a\", \"what\": \"x\"}";
+        let text = a[0].to_string();
+        let events = [&text, written_in_another_way].map(Events::of);
+        assert!(first_event(&events[0], &events[1]).is_none());
+        let difference = first_of(&a, &b).expect("they differ");
         let text = difference.text(["one", "two"]);
         assert!(
             text.starts_with("first difference at event 1, tick 3\n  one  y\n"),
@@ -162,7 +197,7 @@ mod tests {
         };
         let allowed = ruled("allow", "plugin_fault");
         let text = |other: &[Value]| {
-            let difference = first_event(&allowed, other).expect("they differ");
+            let difference = first_of(&allowed, other).expect("they differ");
             difference.text(["one", "two"])
         };
         let blocked = text(&ruled("block", "outside_user_goal"));
@@ -177,7 +212,7 @@ mod tests {
     #[test]
     fn a_trace_that_ends_early_differs() {
         let events = vec![json!({ "what": "x", "tick": 1 })];
-        let text = first_event(&events, &[])
+        let text = first_of(&events, &[])
             .expect("they differ")
             .text(["a", "b"]);
         assert!(text.contains("the trace ends after 0 events"), "{text}");

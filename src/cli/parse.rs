@@ -6,6 +6,7 @@ use containment_bench::Bench;
 use plugins::action::{Action, ParseStatus, Parsed, ToolCatalogue};
 use plugins::ids::{AgentId, ToolId};
 use plugins::tool::ToolSpec;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Value, json};
 use worlds::spec::Scenario;
 
@@ -86,11 +87,10 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         split,
         parsed,
     };
-    let text = match args.format {
-        Format::Text => report.text(),
-        Format::Json => format!("{:#}", report.json()),
-    };
-    terminal.print(&text)?;
+    match args.format {
+        Format::Text => terminal.print(&report.text())?,
+        Format::Json => terminal.print_json(&report)?,
+    }
     Ok(Exit::Ok)
 }
 
@@ -232,24 +232,21 @@ impl Report {
         format!("{count} completions, {split}{note}\n\n{table}\n{counts}")
     }
 
-    fn json(&self) -> Value {
-        let completions = self.parsed.iter().map(|parsed| {
-            json!({
-                "status": status(parsed.status),
-                "class": self.speaker.class(&parsed.action),
-                "repairs": repairs(parsed),
-                "strict_reading_is_final": parsed.strict_reading_is_final,
-                "action": self.action_json(&parsed.action),
-            })
-        });
-        let counts = self.counts().into_iter();
-        let counts = counts.map(|(name, count)| (name.to_owned(), json!(count)));
+    fn completion_json(&self, parsed: &Parsed) -> Value {
         json!({
-            "schema": 1,
-            "separated": self.split.words(),
-            "completions": completions.collect::<Vec<_>>(),
-            "counts": counts.collect::<Value>(),
+            "status": status(parsed.status),
+            "class": self.speaker.class(&parsed.action),
+            "repairs": repairs(parsed),
+            "strict_reading_is_final": parsed.strict_reading_is_final,
+            "action": self.action_json(&parsed.action),
         })
+    }
+
+    fn counts_json(&self) -> Value {
+        let counts = self.counts().into_iter();
+        counts
+            .map(|(name, count)| (name.to_owned(), json!(count)))
+            .collect()
     }
 
     /// The counts of Table 24, under the names of the columns of a row.
@@ -325,6 +322,30 @@ impl Report {
             Action::InvalidTool { name } => json!({ "unknown": **name }),
             Action::InvalidSchema { problem } => json!({ "problem": problem }),
         }
+    }
+}
+
+/// As one JSON document.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut document = serializer.serialize_struct("Report", 4)?;
+        document.serialize_field("schema", &1)?;
+        document.serialize_field("separated", self.split.words())?;
+        document.serialize_field("completions", &Completions(self))?;
+        document.serialize_field("counts", &self.counts_json())?;
+        document.end()
+    }
+}
+
+/// The completions of a report, one after the other: all at once as values they would take a
+/// thousand times the memory of their text.
+struct Completions<'r>(&'r Report);
+
+impl Serialize for Completions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(report) = self;
+        let completions = report.parsed.iter();
+        serializer.collect_seq(completions.map(|parsed| report.completion_json(parsed)))
     }
 }
 

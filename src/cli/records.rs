@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::str::Lines;
 
 use serde_json::{Map, Value};
 use study::manifest::ManifestError;
@@ -17,15 +18,34 @@ use super::problem::Problem;
 /// The version of traces that is read here.
 const TRACE_SCHEMA: u64 = engine::export::jsonl::TRACE_SCHEMA as u64;
 
-/// A trace file.
+/// A trace file. Its text is kept as it is, because events as values take many times the memory.
 #[derive(Debug)]
 pub(crate) struct TraceFile {
     /// What messages call it.
     pub(crate) name: String,
     /// Its first line.
     pub(crate) header: Map<String, Value>,
-    /// The events.
-    pub(crate) events: Vec<Value>,
+    /// Everything, all lines of which have been read once and found to be events.
+    text: String,
+}
+
+/// The events of a trace, each as the line that says it.
+#[derive(Clone, Debug)]
+pub(crate) struct Events<'t>(Lines<'t>);
+
+impl<'t> Events<'t> {
+    /// The events that these lines say.
+    pub(crate) fn of(lines: &'t str) -> Self {
+        Self(lines.lines())
+    }
+}
+
+impl<'t> Iterator for Events<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        self.0.find(|line| !line.is_empty())
+    }
 }
 
 /// Something that was written down.
@@ -48,33 +68,29 @@ pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
         return results(folder).map(|found| Record::Results(Box::new(found)));
     }
     let text = files::text(path, MAX_RESULT_BYTES)?;
-    TraceFile::parse(&files::shown(path), &text).map(Record::Trace)
+    TraceFile::parse(&files::shown(path), text).map(Record::Trace)
 }
 
 impl TraceFile {
-    /// Reads a trace. `name` is what messages call it.
-    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, Failure> {
-        let mut lines = text.lines().enumerate();
-        let first = lines.next().map_or("", |(_, line)| line);
-        let header = object(name, first, 1)?;
-        if header.get("type").and_then(Value::as_str) != Some("header") {
-            return Err(not_a_trace(name, 1, "the first line is no header of a trace").into());
+    /// Reads a trace, up to the first line that is wrong. `name` is what messages call it.
+    pub(crate) fn parse(name: &str, text: String) -> Result<Self, Failure> {
+        let header = header(name, text.lines().next().unwrap_or_default())?;
+        for (index, line) in text.lines().enumerate().skip(1) {
+            if !line.is_empty() {
+                check_event(name, line, index + 1)?;
+            }
         }
-        let schema = header.get("schema").and_then(Value::as_u64);
-        if schema != Some(TRACE_SCHEMA) {
-            let found = schema.map_or_else(|| "none".to_owned(), |schema| schema.to_string());
-            let message =
-                format!("the trace has schema {found}, this program reads {TRACE_SCHEMA}");
-            let problem = Problem::new(message).code(Code::WrongFile).file(name);
-            return Err(Failure::new(Exit::UnsupportedVersion, problem));
-        }
-        let written = lines.filter(|(_, line)| !line.is_empty());
-        let events = written.map(|(index, line)| object(name, line, index + 1).map(Value::Object));
         Ok(Self {
             name: name.to_owned(),
             header,
-            events: events.collect::<Result<_, _>>()?,
+            text,
         })
+    }
+
+    /// The events.
+    pub(crate) fn events(&self) -> Events<'_> {
+        let (_, lines) = self.text.split_once('\n').unwrap_or_default();
+        Events::of(lines)
     }
 
     /// A text of the header.
@@ -108,6 +124,31 @@ impl TraceFile {
         )
         .into()
     }
+}
+
+/// The first line of a trace.
+fn header(name: &str, line: &str) -> Result<Map<String, Value>, Failure> {
+    let header = object(name, line, 1)?;
+    if header.get("type").and_then(Value::as_str) != Some("header") {
+        return Err(not_a_trace(name, 1, "the first line is no header of a trace").into());
+    }
+    let schema = header.get("schema").and_then(Value::as_u64);
+    if schema != Some(TRACE_SCHEMA) {
+        let found = schema.map_or_else(|| "none".to_owned(), |schema| schema.to_string());
+        let message = format!("the trace has schema {found}, this program reads {TRACE_SCHEMA}");
+        let problem = Problem::new(message).code(Code::WrongFile).file(name);
+        return Err(Failure::new(Exit::UnsupportedVersion, problem));
+    }
+    Ok(header)
+}
+
+fn check_event(name: &str, line: &str, number: usize) -> Result<(), Failure> {
+    let event = object(name, line, number)?;
+    if event.get("type").and_then(Value::as_str) != Some("event") {
+        let message = "the line is no event of a trace: its `type` is not `event`";
+        return Err(not_a_trace(name, number, message).into());
+    }
+    Ok(())
 }
 
 fn object(name: &str, line: &str, number: usize) -> Result<Map<String, Value>, Failure> {
@@ -153,19 +194,14 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> Failure {
-        TraceFile::parse("a.jsonl", text).expect_err("no trace")
+        TraceFile::parse("a.jsonl", text.to_owned()).expect_err("no trace")
     }
 
     #[test]
     fn only_traces_of_this_version_are_read() {
         let good = "{\"type\":\"header\",\"schema\":1}\n{\"type\":\"event\"}\n";
-        assert_eq!(
-            TraceFile::parse("a.jsonl", good)
-                .expect("a trace")
-                .events
-                .len(),
-            1
-        );
+        let trace = TraceFile::parse("a.jsonl", good.to_owned()).expect("a trace");
+        assert_eq!(trace.events().count(), 1);
         for wrong in [
             "",
             "x",

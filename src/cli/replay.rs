@@ -109,15 +109,19 @@ fn difference_text(row: &Row, cells: &[CellDifference]) -> String {
 
 /// Why a row is another one now: two runs of this program differ, the script is another, or the row.
 fn cause(case: &Case, policy: &Choice, cells: &[CellDifference]) -> Result<String, Failure> {
-    let runs = [run_events(case, policy)?, run_events(case, policy)?];
+    let runs = [one_run(case, policy)?, one_run(case, policy)?];
     let is_other_script = cells.iter().any(|cell| cell.column == SCRIPT_HASH);
-    Ok(match differences::first_event(&runs[0], &runs[1]) {
-        Some(difference) => difference.text(["  one run", "  another run"]),
-        None if is_other_script => format!("  {}\n", other_script(case)),
-        None => "  this program gives the same trace each time; the row was written by another \
+    Ok(
+        match differences::first_event(&runs[0].events(), &runs[1].events()) {
+            Some(difference) => difference.text(["  one run", "  another run"]),
+            None if is_other_script => format!("  {}\n", other_script(case)),
+            None => {
+                "  this program gives the same trace each time; the row was written by another \
                  build, or changed\n"
-            .to_owned(),
-    })
+                    .to_owned()
+            }
+        },
+    )
 }
 
 /// That the script is not the one of the record, which `profile_hash` covers.
@@ -133,12 +137,11 @@ fn other_script(case: &Case) -> String {
     }
 }
 
-/// The events of a rollout, as a trace file has them.
-fn run_events(case: &Case, policy: &Choice) -> Result<Vec<Value>, Failure> {
+/// A rollout as a trace file with everything in it.
+fn one_run(case: &Case, policy: &Choice) -> Result<TraceFile, Failure> {
     let (mut rollout, hashes) = case.start(policy)?;
     rollout.run();
-    let text = traces::jsonl(case, policy, hashes, &rollout, true);
-    TraceFile::parse("this run", &text).map(|trace| trace.events)
+    again(case, policy, hashes, &rollout, true)
 }
 
 fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -174,9 +177,9 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
             .help(now);
         return Err(problem.into());
     }
-    match differences::first_event(&trace.events, &again.events) {
+    match differences::first_event(&trace.events(), &again.events()) {
         None => {
-            let count = trace.events.len();
+            let count = trace.events().count();
             terminal.print(&format!(
                 "{}: {count} events replayed, all the same",
                 trace.name
@@ -195,6 +198,7 @@ fn told(difference: &EventDifference) -> String {
     difference.text(["recorded", "now"])
 }
 
+/// A rollout that has ended, as a trace file.
 fn again(
     case: &Case,
     policy: &Choice,
@@ -203,5 +207,5 @@ fn again(
     reveal: bool,
 ) -> Result<TraceFile, Failure> {
     let text = traces::jsonl(case, policy, hashes, rollout, reveal);
-    TraceFile::parse("this run", &text)
+    TraceFile::parse("this run", text)
 }

@@ -1,9 +1,10 @@
 //! Where output goes: results to standard output, everything else to standard error.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use clap::ValueEnum;
+use serde::Serialize;
 
 use super::failure::Failure;
 use super::problem::{Complaint, ErrorFormat};
@@ -113,6 +114,14 @@ impl Terminal {
         Ok(out.flush()?)
     }
 
+    /// Writes a long result as one JSON document, part by part.
+    pub(crate) fn print_json(&self, document: &impl Serialize) -> Result<(), Failure> {
+        let mut out = Harmless(BufWriter::new(self.out.lock()));
+        serde_json::to_writer_pretty(&mut out, document).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+        Ok(out.flush()?)
+    }
+
     /// Writes a prompt, without a line break.
     pub(crate) fn prompt(&self, text: &str) -> Result<(), Failure> {
         let mut out = self.out.lock();
@@ -149,6 +158,21 @@ impl Terminal {
         if let Some(command) = &failure.reproduce {
             self.note(&format!("reproduce: {command}"));
         }
+    }
+}
+
+/// Escapes what is written to it; every part must be whole characters.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(part).map_err(io::Error::other)?;
+        self.0.write_all(escaped(text).as_bytes())?;
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

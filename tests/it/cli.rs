@@ -2,6 +2,7 @@
 
 mod files;
 mod help;
+mod limits;
 mod messages;
 mod readme;
 mod records;
