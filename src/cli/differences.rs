@@ -5,6 +5,7 @@ use study::row::{Row, row_columns};
 
 use super::narrate::{Narrator, shortened};
 use super::records::Events;
+use super::rows::cell_text;
 use super::table::Table;
 
 /// The verdicts of which the agent is told.
@@ -150,10 +151,7 @@ pub(crate) fn cells(first: &Row, second: &Row) -> Vec<CellDifference> {
     differing
         .map(|(column, (a, b))| CellDifference {
             column: column.name().into_owned(),
-            values: [a, b].map(|cell| match cell.to_string() {
-                text if text.is_empty() => "null".to_owned(),
-                text => text,
-            }),
+            values: [a, b].map(cell_text),
         })
         .collect()
 }

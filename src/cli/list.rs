@@ -20,8 +20,10 @@ use super::shipped::{self, ShippedWorld};
 use super::table::{Table, wrapped};
 use super::terminal::Terminal;
 
-/// The width of the description of a parameter, in characters.
-const WIDTH: usize = 80;
+/// The width of a list, in characters.
+const WIDTH: usize = 100;
+/// The blanks before what stands below an item.
+const INDENT: usize = 4;
 
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -68,31 +70,82 @@ pub(crate) struct Args {
     format: Format,
 }
 
-/// A list: the columns of its text form, and for each line its cells and the JSON form of its item;
-/// null for a line that goes on.
+/// A list: the columns of its text form, and its items.
 struct List {
     header: Vec<&'static str>,
-    items: Vec<(Vec<String>, Value)>,
+    items: Vec<Item>,
+}
+
+/// One thing that there is.
+struct Item {
+    /// What its line says, by columns.
+    cells: Vec<String>,
+    /// The lines below it.
+    below: Vec<String>,
+    json: Value,
+}
+
+impl Item {
+    fn new<C: Into<String>>(cells: impl IntoIterator<Item = C>, json: Value) -> Self {
+        Self {
+            cells: cells.into_iter().map(Into::into).collect(),
+            below: Vec::new(),
+            json,
+        }
+    }
+
+    /// With a text in its last column, before which so many characters stand. What does not fit goes
+    /// on below.
+    fn last_cell(mut self, text: &str, before: usize) -> Self {
+        let text = wrapped(text, WIDTH - before, 0);
+        let mut lines = text.lines();
+        self.cells.extend(lines.next().map(str::to_owned));
+        let blanks = " ".repeat(before);
+        self.below
+            .extend(lines.map(|line| format!("{blanks}{line}")));
+        self
+    }
+
+    /// With a text below it; all but the first of its lines have `hanging` more blanks before them.
+    fn below(mut self, text: &str, hanging: usize) -> Self {
+        let text = wrapped(text, WIDTH - INDENT - hanging, hanging);
+        let blanks = " ".repeat(INDENT);
+        self.below
+            .extend(text.lines().map(|line| format!("{blanks}{line}")));
+        self
+    }
+}
+
+impl List {
+    fn text(&self) -> String {
+        let mut table = Table::new(self.header.clone());
+        for item in &self.items {
+            table.row(item.cells.clone());
+        }
+        let table = table.to_string();
+        let mut rows = table.lines();
+        let mut lines: Vec<&str> = rows.next().into_iter().collect();
+        for (item, row) in self.items.iter().zip(rows) {
+            lines.push(row);
+            lines.extend(item.below.iter().map(String::as_str));
+        }
+        lines.join("\n")
+    }
+
+    fn json(self) -> Value {
+        let items: Vec<Value> = self.items.into_iter().map(|item| item.json).collect();
+        json!({ "schema": 1, "items": items })
+    }
 }
 
 /// Prints a list.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let list = list(args.kind);
-    match args.format {
-        Format::Text => {
-            let mut table = Table::new(list.header);
-            for (cells, _) in list.items {
-                table.row(cells);
-            }
-            terminal.print(&table.to_string())?;
-        }
-        Format::Json => {
-            let items = list.items.into_iter().map(|(_, json)| json);
-            let items: Vec<Value> = items.filter(|json| !json.is_null()).collect();
-            let document = json!({ "schema": 1, "items": items });
-            terminal.print(&format!("{document:#}"))?;
-        }
-    }
+    let text = match args.format {
+        Format::Text => list.text(),
+        Format::Json => format!("{:#}", list.json()),
+    };
+    terminal.print(&text)?;
     Ok(Exit::Ok)
 }
 
@@ -113,6 +166,9 @@ fn list(kind: Kind) -> List {
 
 /// Plugins, and below each its parameters.
 fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
+    let infos: Vec<&PluginInfo> = infos.collect();
+    let longest = infos.iter().map(|info| info.name.len()).max();
+    let before = longest.unwrap_or_default().max("name".len()) + 2;
     let mut items = Vec::new();
     for info in infos {
         let parameters: Vec<Value> = info.parameters.iter().map(parameter_json).collect();
@@ -122,15 +178,10 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
             "summary": info.summary,
             "parameters": parameters,
         });
-        let summary = info.summary.trim_end_matches('.').to_owned();
-        items.push((vec![info.name.to_owned(), summary], json));
-        for parameter in &info.parameters {
-            let text = wrapped(&parameter_text(parameter), WIDTH, 4);
-            items.extend(text.lines().map(|line| {
-                let cells = vec![String::new(), format!("  {line}")];
-                (cells, Value::Null)
-            }));
-        }
+        let summary = info.summary.trim_end_matches('.');
+        let parameters = info.parameters.iter().map(parameter_text);
+        let item = Item::new([info.name], json).last_cell(summary, before);
+        items.push(parameters.fold(item, |item, text| item.below(&text, INDENT)));
     }
     List {
         header: vec!["name", "what it is"],
@@ -164,8 +215,6 @@ fn worlds() -> List {
             .expect("a test checks every shipped world");
         let (stage, domain) = (scenario.stage.name(), scenario.domain.name());
         let cells = [world.name, stage, domain, &scenario.topology];
-        let mut cells: Vec<String> = cells.map(str::to_owned).to_vec();
-        cells.push(world.summary());
         let json = json!({
             "name": world.name,
             "path": text.origin,
@@ -175,10 +224,10 @@ fn worlds() -> List {
             "scenario_hash": format!("{:032x}", scenario.content_hash),
             "summary": world.summary(),
         });
-        (cells, json)
+        Item::new(cells, json).below(&world.summary(), 0)
     };
     List {
-        header: vec!["name", "stage", "domain", "topology", "what it shows"],
+        header: vec!["name", "stage", "domain", "topology"],
         items: shipped::WORLDS.iter().map(item).collect(),
     }
 }
@@ -190,7 +239,7 @@ fn metrics() -> List {
     let item = |spec: &study::columns::Spec| {
         let doc = spec.doc.trim().trim_end_matches('.');
         let origin = format!("{}: {}", spec.origin.mark(), spec.reference);
-        let cells = [spec.name, doc, spec.over, spec.stages.words(), &origin];
+        let scope = format!("{}; {}; {origin}", spec.over, spec.stages.words());
         let json = json!({
             "name": spec.name,
             "doc": spec.doc.trim(),
@@ -200,16 +249,10 @@ fn metrics() -> List {
             "origin": spec.origin.mark(),
             "reference": spec.reference,
         });
-        (cells.map(str::to_owned).to_vec(), json)
+        Item::new([spec.name], json).below(doc, 0).below(&scope, 0)
     };
     List {
-        header: vec![
-            "column",
-            "what it is",
-            "denominator or unit",
-            "stages",
-            "origin",
-        ],
+        header: vec!["column: what it is; denominator or unit; stages; origin"],
         items: values.map(|column| item(column.spec)).collect(),
     }
 }
@@ -227,7 +270,7 @@ fn rule_list() -> List {
             "origin": origin,
             "doc": rule.doc,
         });
-        (cells.map(str::to_owned).to_vec(), json)
+        Item::new(cells, json)
     };
     List {
         header: vec!["rule", "verdict", "what the agent is told", "origin"],
@@ -246,7 +289,8 @@ pub(crate) const fn origin_name(origin: Origin) -> &'static str {
 fn code_list() -> List {
     let item = |id: &str, severity: &str, title: &str| {
         let json = json!({ "code": id, "severity": severity, "title": title });
-        ([id, severity, title].map(str::to_owned).to_vec(), json)
+        let before = id.len() + "  severity  ".len();
+        Item::new([id, severity], json).last_cell(title, before)
     };
     let of_worlds = TABLE.iter();
     let of_worlds = of_worlds.map(|e| item(e.id, severity_name(e.severity), e.title));

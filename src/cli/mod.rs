@@ -57,7 +57,7 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run one rollout and print its row as JSON
+    /// Run one rollout and print its row
     Run(run::Args),
     /// Step through one rollout, step by step, forwards and backwards
     Step(step::Args),

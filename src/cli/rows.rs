@@ -3,15 +3,16 @@
 use containment_bench::Choice;
 use engine::Rollout;
 use engine::fork::ForkPoint;
-use study::columns::Hash;
+use study::columns::{Cell, Hash};
 use study::rollout_id::RolloutFields;
-use study::row::Row;
+use study::row::{Row, row_columns};
 use study::runner;
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::options::{Case, Hashes};
 use super::problem::Problem;
+use super::table::Table;
 
 /// The row of `rollout`, which has ended.
 pub(crate) fn row(
@@ -36,6 +37,23 @@ pub(crate) fn row(
         seed: setting.key.rollout_seed,
     };
     runner::row(rollout, &fields, fork)
+}
+
+/// The row as aligned lines, one for each column.
+pub(crate) fn text(row: &Row) -> String {
+    let mut table = Table::default();
+    for (column, cell) in row_columns().iter().zip(row.cells()) {
+        table.row([column.name().into_owned(), cell_text(&cell)]);
+    }
+    table.to_string()
+}
+
+/// What a cell says, in words.
+pub(crate) fn cell_text(cell: &Cell) -> String {
+    match cell.to_string() {
+        text if text.is_empty() => "null".to_owned(),
+        text => text,
+    }
 }
 
 /// Fails if the backend failed: such a row has no numbers.

@@ -8,6 +8,16 @@ use super::options::{Case, PolicyArgs, SettingArgs};
 use super::terminal::Terminal;
 use super::{files, rows, traces};
 
+/// How the row is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line for each column: its name and its value
+    Text,
+    /// One line of JSON
+    #[default]
+    Json,
+}
+
 /// The options of `run`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -23,6 +33,9 @@ pub(crate) struct Args {
     /// Show argument values and contents in the trace
     #[arg(long, requires = "trace")]
     reveal: bool,
+    /// How the row is printed
+    #[arg(long, value_enum, default_value = "json")]
+    format: Format,
 }
 
 /// Runs the rollout, writes the trace and prints the row.
@@ -36,7 +49,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         files::write(path, text.as_bytes())?;
     }
     let row = rows::row(&case, &policy, hashes, &rollout, None);
-    terminal.print(&row.to_json())?;
+    let text = match args.format {
+        Format::Text => rows::text(&row),
+        Format::Json => row.to_json(),
+    };
+    terminal.print(&text)?;
     rows::require_numbers(&case, &policy, &row)?;
     Ok(Exit::Ok)
 }

@@ -146,6 +146,9 @@ fn lists_hold_what_there_is_as_text_and_as_json() {
             .json();
         let items = json["items"].as_array().expect("items");
         assert!(!items.is_empty(), "{kind}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{kind}: {line}");
+        }
         for item in items {
             let name = ["name", "id", "code"]
                 .iter()

@@ -23,6 +23,26 @@ fn run_prints_one_row() {
 }
 
 #[test]
+fn a_row_can_be_printed_as_lines() {
+    let place = Place::new();
+    let words = ["run", CASE_2, "--policy", "intent_ledger_v2"];
+    let json = place.run(&words).json();
+    let text = [&words[..], &["--format", "text"]].concat();
+    let text = place.run(&text).expect(0).out;
+    let row = json.as_object().expect("a row");
+    assert_eq!(text.lines().count(), row.len());
+    for ((name, value), line) in row.iter().zip(text.lines()) {
+        let (column, cell) = line.split_once("  ").expect("two columns");
+        assert_eq!(column, name);
+        let cell = cell.trim_start();
+        match value.as_f64() {
+            Some(number) => assert_eq!(cell.parse(), Ok(number), "{name}"),
+            None => assert_eq!(cell, value.as_str().unwrap_or("null"), "{name}"),
+        }
+    }
+}
+
+#[test]
 fn a_world_file_is_the_shipped_world_of_the_same_text() {
     let place = Place::new();
     place.copy_world("demos", CASE_2);
