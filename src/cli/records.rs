@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::Lines;
 
 use serde_json::{Map, Value};
+use study::folder::{MANIFEST, ROWS};
 use study::manifest::ManifestError;
 use study::results::{self, Results, ResultsError};
 use study::row::RowsError;
@@ -63,7 +64,7 @@ pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
         return results(path).map(|found| Record::Results(Box::new(found)));
     }
     let is_part = |name: &&str| path.file_name().is_some_and(|file| file == *name);
-    if [results::ROWS, results::MANIFEST].iter().any(is_part) {
+    if [ROWS, MANIFEST].iter().any(is_part) {
         let folder = path.parent().unwrap_or(Path::new(""));
         return results(folder).map(|found| Record::Results(Box::new(found)));
     }
@@ -165,7 +166,7 @@ fn not_a_trace(name: &str, line: usize, message: &str) -> Problem {
 
 /// The result in a folder.
 fn results(folder: &Path) -> Result<Results, Failure> {
-    for name in [results::MANIFEST, results::ROWS] {
+    for name in [MANIFEST, ROWS] {
         let help = "give a folder written by `study`, or a trace file";
         let path = folder.join(name);
         files::check(&path, MAX_RESULT_BYTES).map_err(|problem| problem.help(help))?;

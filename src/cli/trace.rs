@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use containment_bench::Choice;
 use engine::export::dot;
-use study::results;
+use study::folder::MANIFEST;
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 
 /// The rollout that the options describe.
 fn described(args: &Args, terminal: &Terminal) -> Result<(Case, Choice), Failure> {
-    if args.world.join(results::MANIFEST).is_file() {
+    if args.world.join(MANIFEST).is_file() {
         let help = "add --id with the beginning of a `rollout_id` of its rows.csv";
         return Err(Failure::usage(
             "a result has many traces",

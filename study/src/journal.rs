@@ -21,12 +21,9 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
+use crate::folder::{FileError, Folder, JOURNAL, failed};
 use crate::plan::Plan;
-use crate::results::{FileError, Folder, failed};
 use crate::row::{Row, read_csv_records, write_csv_records};
-
-/// The name of the journal in the folder of a result.
-pub const JOURNAL: &str = "rows.journal";
 
 /// How the first line begins.
 const TITLE: &str = "containment-journal 1";

@@ -2,7 +2,7 @@
 //!
 //! The path of a study: [`plan::file`] reads what a study file says, [`plan::Plan`] resolves it
 //! against a registry, [`manifest`] freezes and hashes it, [`runner`] runs it over workers,
-//! [`journal`] keeps what is finished meanwhile, [`results`] writes it to a folder. One rollout becomes one [`row`], and [`metrics`] says what its
+//! [`journal`] keeps what is finished meanwhile, [`results`] writes it to a [`folder`]. One rollout becomes one [`row`], and [`metrics`] says what its
 //! numbers mean. What needs several rows is in [`paired`] and [`spread`], what needs two traces in
 //! [`divergence`].
 //!
@@ -34,6 +34,7 @@
 
 pub mod columns;
 pub mod divergence;
+pub mod folder;
 pub mod journal;
 pub mod manifest;
 pub mod metrics;

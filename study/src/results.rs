@@ -1,4 +1,4 @@
-//! The folder of a result: `manifest.json`, `rows.csv`, `scenarios.jsonl`.
+//! A result in its folder: `manifest.json`, `rows.csv`, `scenarios.jsonl`.
 //!
 //! Every file is written under a temporary name and renamed when it is whole, the manifest last. So
 //! an interrupted write leaves the earlier result as it was, and a folder with a manifest whose
@@ -6,28 +6,17 @@
 //! at a time can; until the result is there, [`crate::journal`] keeps the rows.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::{Hash, STAGES};
-use crate::journal::JOURNAL;
+use crate::folder::{FileError, Folder, MANIFEST, ROWS, SCENARIOS, failed, unfinished};
 use crate::manifest::{Manifest, ManifestError, ScenarioLine};
 use crate::row::{Row, RowsError, read_csv};
-
-/// The manifest of a result.
-pub const MANIFEST: &str = "manifest.json";
-/// The rows of a result.
-pub const ROWS: &str = "rows.csv";
-/// The scenarios of a result.
-pub const SCENARIOS: &str = "scenarios.jsonl";
-
-/// The file whose lock says that a program writes here. It stays: who removed it could take the lock
-/// away from a program that has just opened it.
-const LOCK: &str = ".lock";
 
 /// The numbers of a study that a program asks for first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -46,32 +35,6 @@ pub struct Summary {
     pub manifest_digest: Hash,
     /// The hash of `rows.csv`.
     pub rows_digest: Hash,
-}
-
-/// A file or folder that cannot be written or read. The rollouts themselves are not affected.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {doing} `{}`: {error}", path.display())]
-pub struct FileError {
-    /// What was tried.
-    pub doing: &'static str,
-    /// On what.
-    pub path: PathBuf,
-    /// What the system says.
-    pub error: io::Error,
-}
-
-/// A folder in which no result can be written.
-#[derive(Debug, thiserror::Error)]
-pub enum FolderError {
-    /// The folder, or a file in it.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// Another program writes there.
-    #[error("another study is being written into `{}`", .0.display())]
-    InUse(PathBuf),
-    /// A file could not be put there.
-    #[error("`{}` is in the way of a file of that name", .0.display())]
-    InTheWay(PathBuf),
 }
 
 /// A result that cannot be read.
@@ -139,52 +102,6 @@ pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary 
     }
 }
 
-/// The folder of a result, locked: nobody else writes there until this is dropped or the program
-/// ends, however it ends.
-#[derive(Debug)]
-pub struct Folder {
-    path: PathBuf,
-    _lock: File,
-}
-
-impl Folder {
-    /// Makes the folder if it does not exist, and sees that a result can be written there, before
-    /// there is anything to lose.
-    ///
-    /// # Errors
-    /// When it cannot, or another program is about to.
-    pub fn open(path: &Path) -> Result<Self, FolderError> {
-        fs::create_dir_all(path).map_err(failed("create the folder", path))?;
-        let lock_path = path.join(LOCK);
-        let files = [ROWS, SCENARIOS, MANIFEST];
-        let unfinished = files.map(|name| unfinished(path, name));
-        let written = [LOCK, JOURNAL, ROWS, SCENARIOS, MANIFEST].map(|name| path.join(name));
-        for target in written.iter().chain(&unfinished) {
-            if fs::metadata(target).is_ok_and(|there| !there.is_file()) {
-                return Err(FolderError::InTheWay(target.clone()));
-            }
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        let lock = options.open(&lock_path);
-        let lock = lock.map_err(failed("write", &lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                _lock: lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(FolderError::InUse(path.to_owned())),
-            Err(TryLockError::Error(error)) => Err(failed("lock", &lock_path)(error).into()),
-        }
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
 /// Writes a result into `folder`; `rows` is the text of `rows.csv`. Its digest is added to the
 /// manifest, and given back.
 ///
@@ -237,23 +154,12 @@ pub fn read(folder: &Path) -> Result<Results, ResultsError> {
     Ok(Results { manifest, rows })
 }
 
-/// The name of a file while it is being written.
-fn unfinished(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.unfinished"))
-}
-
 /// Writes a file and has the system put it on the disk, so that a rename never makes an empty file
 /// of it.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = File::create(path).map_err(failed("write", path))?;
     file.write_all(bytes).map_err(failed("write", path))?;
     file.sync_all().map_err(failed("write", path))
-}
-
-/// What could not be done with which file.
-pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
-    let path = path.to_owned();
-    move |error| FileError { doing, path, error }
 }
 
 #[cfg(test)]

@@ -10,20 +10,9 @@ use plugins::tool::ToolSpec;
 use plugins::value::Value;
 
 use super::json::{Json, Member, read_object};
+use super::keys::{ACTION_KEYS, ARGUMENT_KEYS, TOOL_KEYS, names_action};
 use super::{Problem, arguments, messages};
 
-const ACTION_KEYS: &[&str] = &["action", "Action", "action_type", "type"];
-const TOOL_KEYS: &[&str] = &["tool", "tool_name", "function", "function_name", "name"];
-pub(super) const ARGUMENT_KEYS: &[&str] = &[
-    "arguments",
-    "args",
-    "parameters",
-    "params",
-    "input",
-    "action_input",
-    "Action Input",
-    "tool_input",
-];
 /// Keys whose value may be the action itself, as in function calling.
 const ENVELOPE_KEYS: &[&str] = &[
     "action",
@@ -371,9 +360,4 @@ fn call_with(
         arguments: arguments::resolve(tool, given.into_iter(), repairs)?,
         keep_result,
     })
-}
-
-/// Whether a member called `key` would say once more what the action is.
-pub(super) fn names_action(key: &str) -> bool {
-    TOOL_KEYS.contains(&key) || matches!(key, "action" | "Action" | "action_type")
 }

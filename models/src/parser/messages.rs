@@ -3,8 +3,8 @@
 use plugins::action::{Action, Repairs};
 use plugins::value::Field;
 
-use super::aliases::{ARGUMENT_KEYS, names_action};
 use super::json::{Json, Member};
+use super::keys::{ARGUMENT_KEYS, names_action};
 use super::{Problem, arguments};
 
 const RECEIVER_KEYS: &[&str] = &["to", "agent", "receiver", "recipient"];

@@ -17,7 +17,7 @@
 //! | --- | --- |
 //! | `json` | reads strict JSON, and nearly JSON |
 //! | `canonical` | the three forms above |
-//! | `aliases`, `messages` | the same said with other keys |
+//! | `aliases`, `messages` | the same said with other `keys` |
 //! | `prose` | the same inside prose, code fences, or on two lines |
 //! | `arguments` | names, types, missing arguments |
 
@@ -25,6 +25,7 @@ mod aliases;
 mod arguments;
 mod canonical;
 mod json;
+mod keys;
 mod messages;
 mod prose;
 

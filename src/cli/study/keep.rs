@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use study::folder::{FileError, Folder};
 use study::journal::{Journal, JournalError, Segments};
 use study::manifest::Manifest;
 use study::plan::Plan;
-use study::results::{FileError, Folder};
 use study::runner::{self, Ended, Outcomes, Progress};
 
 use super::progress::ProgressChoice;

@@ -9,8 +9,9 @@ mod summary;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use study::folder::{FileError, Folder, FolderError, MANIFEST};
 use study::manifest::{Manifest, scenario_lines};
-use study::results::{self, FileError, Folder, FolderError};
+use study::results;
 use study::row::Row;
 
 use super::exit::Exit;
@@ -127,7 +128,7 @@ fn unwritten(error: &FileError) -> Failure {
 /// What to say of the earlier result in `folder`, which is about to be replaced; nothing if there is
 /// none.
 fn replaced(folder: &Path, manifest: &Manifest) -> Option<String> {
-    let path = folder.join(results::MANIFEST);
+    let path = folder.join(MANIFEST);
     if !path.is_file() {
         return None;
     }

@@ -7,10 +7,11 @@ use plugins::ids::{RecordId, StoreId};
 use plugins::label::SourceSet;
 use plugins::trace::{Event, Happening, RecoveryKind};
 use plugins::value::Content;
-use worlds::spec::{InitialRecord, MemoryMode, RecoveryOperation, RecoveryScope, Scenario, Stage};
+use worlds::spec::{MemoryMode, RecoveryOperation, RecoveryScope, Scenario, Stage};
 
 use super::Finished;
 use super::calls::Calls;
+use super::reach::initial_records;
 use super::utility::satisfied_entries;
 use crate::columns::columns;
 
@@ -73,17 +74,6 @@ pub fn measure(finished: &Finished<'_>, calls: &Calls<'_>) -> Memory {
         recovery_failure: Some(!recovered),
         rollback,
     }
-}
-
-/// The records from before the rollout in the order of their ids: by store, then in file order.
-pub(crate) fn initial_records(
-    scenario: &Scenario,
-) -> impl Iterator<Item = (StoreId, &InitialRecord)> {
-    let stores = scenario.stores.iter().enumerate();
-    stores.flat_map(|(index, store)| {
-        let records = store.records.iter();
-        records.map(move |record| (StoreId::at(index), record))
-    })
 }
 
 fn all_required_done(finished: &Finished<'_>, calls: &Calls<'_>) -> bool {

@@ -2,10 +2,10 @@
 //!
 //! Edges run from older to newer nodes, so one pass in order of the newer end is a closure.
 
-use plugins::ids::NodeId;
+use plugins::ids::{NodeId, StoreId};
 use plugins::trace::{Edge, EdgeKind, Node, NodeKind, Subject};
+use worlds::spec::{InitialRecord, Scenario};
 
-use super::memory::initial_records;
 use super::{Finished, count};
 
 /// What reach says of one node.
@@ -94,6 +94,17 @@ impl Reach {
             to.delegations = to.delegations.max(delegations);
         }
     }
+}
+
+/// The records from before the rollout in the order of their ids: by store, then in file order.
+pub(crate) fn initial_records(
+    scenario: &Scenario,
+) -> impl Iterator<Item = (StoreId, &InitialRecord)> {
+    let stores = scenario.stores.iter().enumerate();
+    stores.flat_map(|(index, store)| {
+        let records = store.records.iter();
+        records.map(move |record| (StoreId::at(index), record))
+    })
 }
 
 /// Whether a node is in `U`: an untrusted source, or a tainted record carried in from before the

@@ -8,7 +8,6 @@ use plugins::registry::CreateError;
 use ron::error::{Error as RonError, SpannedError};
 use worlds::diagnostic::LONGEST_SHOWN_LINE;
 
-use super::file::MAX_NAME;
 use super::places::{Field, place_of};
 
 /// Problems listed per file; more are counted.
@@ -355,9 +354,12 @@ fn offset(text: &str, line: usize, column: usize) -> usize {
         .map_or(text.len(), |(at, _)| start + at)
 }
 
+/// Characters of a wrong name that are compared with those that are known.
+const COMPARED: usize = 64;
+
 /// The known name nearest to the wrong one if it is near, else all that are known.
 pub(super) fn advice<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let wrong: Vec<char> = wrong.chars().take(MAX_NAME).collect();
+    let wrong: Vec<char> = wrong.chars().take(COMPARED).collect();
     let mut known: Vec<&str> = known.into_iter().collect();
     let nearest = known
         .iter()

@@ -1,6 +1,6 @@
 //! `study`, `replay` and `diff`: what is written down, and whether it comes out the same again.
 
-use study::results::Folder;
+use study::folder::Folder;
 
 use super::Place;
 

@@ -1,0 +1,105 @@
+//! The folder of a result: which files lie in it, and that one program at a time writes them.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The manifest of a result.
+pub const MANIFEST: &str = "manifest.json";
+/// The rows of a result.
+pub const ROWS: &str = "rows.csv";
+/// The scenarios of a result.
+pub const SCENARIOS: &str = "scenarios.jsonl";
+
+/// The journal of a study that is running.
+pub const JOURNAL: &str = "rows.journal";
+
+/// The file whose lock says that a program writes here. It stays: who removed it could take the lock
+/// away from a program that has just opened it.
+const LOCK: &str = ".lock";
+
+/// A file or folder that cannot be written or read. The rollouts themselves are not affected.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} `{}`: {error}", path.display())]
+pub struct FileError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// On what.
+    pub path: PathBuf,
+    /// What the system says.
+    pub error: io::Error,
+}
+
+/// A folder in which no result can be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder, or a file in it.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another program writes there.
+    #[error("another study is being written into `{}`", .0.display())]
+    InUse(PathBuf),
+    /// A file could not be put there.
+    #[error("`{}` is in the way of a file of that name", .0.display())]
+    InTheWay(PathBuf),
+}
+
+/// The folder of a result, locked: nobody else writes there until this is dropped or the program
+/// ends, however it ends.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes the folder if it does not exist, and sees that a result can be written there, before
+    /// there is anything to lose.
+    ///
+    /// # Errors
+    /// When it cannot, or another program is about to.
+    pub fn open(path: &Path) -> Result<Self, FolderError> {
+        fs::create_dir_all(path).map_err(failed("create the folder", path))?;
+        let lock_path = path.join(LOCK);
+        let files = [ROWS, SCENARIOS, MANIFEST];
+        let unfinished = files.map(|name| unfinished(path, name));
+        let written = [LOCK, JOURNAL, ROWS, SCENARIOS, MANIFEST].map(|name| path.join(name));
+        for target in written.iter().chain(&unfinished) {
+            if fs::metadata(target).is_ok_and(|there| !there.is_file()) {
+                return Err(FolderError::InTheWay(target.clone()));
+            }
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let lock = options.open(&lock_path);
+        let lock = lock.map_err(failed("write", &lock_path))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(FolderError::InUse(path.to_owned())),
+            Err(TryLockError::Error(error)) => Err(failed("lock", &lock_path)(error).into()),
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The name of a file while it is being written.
+pub(crate) fn unfinished(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.unfinished"))
+}
+
+/// What could not be done with which file.
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    let path = path.to_owned();
+    move |error| FileError { doing, path, error }
+}
+
+#[cfg(test)]
+mod tests;
