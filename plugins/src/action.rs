@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use crate::ids::{AgentId, CallId, ToolId};
+use crate::ids::{AgentId, CallId, Subject, ToolId};
 use crate::label::LabelId;
 use crate::tool::ToolSpec;
-use crate::trace::Subject;
 use crate::value::{Content, Field, Text, Value};
 
 /// What the model asked for.

@@ -51,3 +51,20 @@ stable_ids! {
     /// A node of the trace, in creation order.
     NodeId,
 }
+
+/// What a node is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Subject {
+    /// A source instance.
+    Source(SourceId),
+    /// A version of a memory record.
+    Record(RecordId),
+    /// A message.
+    Message(MessageId),
+    /// A call: its proposal, decision, result or effect.
+    Call(CallId),
+    /// A recovery step of the scenario, by position.
+    Step(u32),
+    /// An agent's context.
+    Agent(AgentId),
+}

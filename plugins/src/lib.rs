@@ -5,7 +5,7 @@
 //! cannot keep state outside a snapshot.
 //!
 //! Where to read: [`policy`] for defences, [`model`] for backends, [`label`] for taint,
-//! [`ledger`] for authorisation, [`trace`] for what a policy may see.
+//! [`ledger`] and [`predicate`] for authorisation, [`trace`] for what a policy may see.
 
 pub mod action;
 pub mod attacker;
@@ -20,6 +20,8 @@ pub mod ledger;
 pub mod model;
 pub mod parameters;
 pub mod policy;
+pub mod predicate;
+pub mod reason;
 pub mod registry;
 pub mod setting;
 pub mod state;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::briefing::Briefing;
 use crate::draws::Draws;
 use crate::ids::{AgentId, SourceId, ToolId};
-use crate::policy::DenialReason;
+use crate::reason::DenialReason;
 use crate::state::SavedState;
 use crate::value::{Content, Text};
 

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionClass, Argument, Call, ParseStatus, Repairs};
-use crate::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
+pub use crate::ids::Subject;
+use crate::ids::{AgentId, CallId, MessageId, NodeId, RecordId, StoreId};
 use crate::label::LabelId;
-use crate::policy::{DenialReason, Hook, Reason, VerdictKind};
+use crate::reason::{DenialReason, Hook, Reason, VerdictKind};
 use crate::value::{Content, Text};
 
 /// The eight node kinds of the paper (3.5).
@@ -55,23 +56,6 @@ pub enum NodeDetail {
     Audit,
     /// A decision that undoes a committed effect.
     Undo,
-}
-
-/// What a node is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Subject {
-    /// A source instance.
-    Source(SourceId),
-    /// A version of a memory record.
-    Record(RecordId),
-    /// A message.
-    Message(MessageId),
-    /// A call: its proposal, decision, result or effect.
-    Call(CallId),
-    /// A recovery step of the scenario, by position.
-    Step(u32),
-    /// An agent's context.
-    Agent(AgentId),
 }
 
 /// One node.

@@ -5,37 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AgentId, CallId, RecordId, ToolId};
 use crate::label::{IndexSet, Label, Readers, SourceSet};
 use crate::model::{Guidance, SchemaMode};
-use crate::policy::{Reason, Ruling};
+use crate::reason::{Reason, Ruling, VerdictKind};
 use crate::value::{Content, Value};
-
-/// The kind of a verdict, without its payload, in order of strictness.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum VerdictKind {
-    /// Nothing changes.
-    Allow,
-    /// A label changed.
-    Relabel,
-    /// Prompt, tools or content changed.
-    Edit,
-    /// The call was rewritten.
-    Rewrite,
-    /// A result was simulated.
-    Simulate,
-    /// Not now; may be tried again.
-    Hold,
-    /// The user is asked.
-    Confirm,
-    /// Kept out of the context without a trace in it.
-    Drop,
-    /// Held out of use.
-    Quarantine,
-    /// Refused.
-    Block,
-    /// Recovery actions were taken.
-    Act,
-    /// The rollout is stopped.
-    Abort,
-}
 
 /// A verdict enum that can say its kind and has a neutral value.
 pub trait Verdict: Clone + std::fmt::Debug + PartialEq {

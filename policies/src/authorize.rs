@@ -1,7 +1,8 @@
 //! What the policies share: what the trusted configuration authorises, and why not.
 
-use plugins::ledger::{CallView, Entry, leaking_fields, matches};
+use plugins::ledger::Entry;
 use plugins::policy::{DecidingField, Evidence, Proposal, Reason, View};
+use plugins::predicate::{CallView, leaking_fields, matches};
 use plugins::tool::Role;
 
 use crate::rules::Rule;

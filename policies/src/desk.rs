@@ -7,10 +7,11 @@ use plugins::conformance::sample::{World, argument, given, tool};
 use plugins::draws::{Draws, RolloutKey};
 use plugins::ids::{CallId, SourceId, StoreId};
 use plugins::label::{LabelId, Readers};
-use plugins::ledger::{Condition, expanding_fields, leaking_fields, matches};
+use plugins::ledger::Condition;
 use plugins::policy::{
     MemoryVerdict, Policy, ProposalVerdict, RecordView, RecoveryNotice, RecoveryVerdict, Ruling,
 };
+use plugins::predicate::{expanding_fields, leaking_fields, matches};
 use plugins::tool::{RiskClass, Role, Target};
 use plugins::value::{Content, Value};
 

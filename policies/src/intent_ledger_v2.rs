@@ -1,12 +1,12 @@
 //! `intent_ledger_v2`: the policy case study (section 5, Eq. 10). Untrusted content may supply what
 //! is said; it may not expand what may be done.
 
-use plugins::ledger::expanding_fields;
 use plugins::parameters::{ParameterKind, ParameterSpec, Parameters};
 use plugins::policy::{
     DecidingField, Evidence, Hooks, MemoryVerdict, Policy, Proposal, ProposalVerdict, RecordView,
     Ruling, View,
 };
+use plugins::predicate::expanding_fields;
 use plugins::state::SavedState;
 
 use crate::authorize::{Authorization, Scope, authorize, ledger_entry, refusal};

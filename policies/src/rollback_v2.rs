@@ -3,12 +3,12 @@
 use plugins::action::Call;
 use plugins::briefing::Briefing;
 use plugins::ids::{CallId, SourceId};
-use plugins::ledger::CallView;
 use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::{
     Evidence, Hooks, MemoryVerdict, Policy, Proposal, ProposalVerdict, RecordView, RecoveryAction,
     RecoveryNotice, RecoveryVerdict, Ruling, View,
 };
+use plugins::predicate::CallView;
 use plugins::state::SavedState;
 use plugins::tool::Undo;
 

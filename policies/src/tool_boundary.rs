@@ -1,9 +1,9 @@
 //! `tool_boundary`: the strong baseline of Table 8. Checks every high-risk call against the trusted
 //! task configuration, and nothing else: it reads no label.
 
-use plugins::ledger::leaking_fields;
 use plugins::parameters::{ParameterKind, ParameterSpec, Parameters};
 use plugins::policy::{DecidingField, Hooks, Policy, Proposal, ProposalVerdict, Ruling, View};
+use plugins::predicate::leaking_fields;
 use plugins::state::SavedState;
 
 use crate::authorize::{Scope, ledger_entry, refusal, refused_fields};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bevy_ecs::prelude::{Query, ResMut};
 use plugins::action::Argument;
 use plugins::ids::{AgentId, CallId};
-use plugins::ledger::{CallView, matches};
 use plugins::policy::{DenialReason, Hook, Proposal as Proposed, ProposalVerdict, Ruling, Verdict};
+use plugins::predicate::{CallView, matches};
 use plugins::trace::{Happening, NodeDetail, Subject};
 use plugins::value::{Content, Value};
 

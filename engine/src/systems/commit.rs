@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bevy_ecs::prelude::{Query, ResMut};
 use plugins::briefing::Channel;
 use plugins::ids::{CallId, SourceId};
-use plugins::ledger::CallView;
 use plugins::policy::{CommitVerdict, Hook, Proposal as Proposed, Verdict};
+use plugins::predicate::CallView;
 use plugins::tool::{Operation, ToolSpec};
 use plugins::trace::{NodeDetail, Subject};
 

@@ -3,7 +3,8 @@
 use super::sample::{World, argument, given, tool};
 use crate::briefing::Trust;
 use crate::label::{IndexSet, Readers};
-use crate::ledger::{Condition, PUBLIC};
+use crate::ledger::Condition;
+use crate::predicate::PUBLIC;
 use crate::tool::{RiskClass, Role, Target, ToolSpec};
 use crate::value::{Text, Value};
 

@@ -6,8 +6,9 @@ use crate::briefing::{AgentInfo, Briefing, Canary, Channel, SourceInfo, Trust};
 use crate::draws::Draws;
 use crate::ids::{AgentId, CallId, NodeId, PrincipalId, SinkId, SourceId, ToolId};
 use crate::label::{Label, LabelId, LabelTable, Readers};
-use crate::ledger::{CallView, Condition, Entry};
+use crate::ledger::{Condition, Entry};
 use crate::policy::{Proposal, View};
+use crate::predicate::CallView;
 use crate::tool::{
     ArgumentSpec, Operation, Passing, RiskClass, Role, SinkSpec, Target, ToolSpec, Undo, ValueKind,
 };

@@ -3,8 +3,9 @@
 use plugins::action::{Argument, Call};
 use plugins::briefing::Briefing;
 use plugins::label::{LabelId, LabelTable};
-use plugins::ledger::{CallView, Condition, Entry, expanding_fields, leaking_fields, matches};
+use plugins::ledger::{Condition, Entry};
 use plugins::policy::{DecidingField, Reason, VerdictKind};
+use plugins::predicate::{CallView, expanding_fields, leaking_fields, matches};
 use plugins::tool::ToolSpec;
 use plugins::value::Value;
 use policies::rules;

@@ -5,10 +5,9 @@ use plugins::action::{Argument, Call};
 use plugins::briefing::Briefing;
 use plugins::ids::{CallId, NodeId};
 use plugins::label::LabelTable;
-use plugins::ledger::{
-    CallView, Entry, leaking_fields, leaks_by_reference, matches, wrong_recipient,
-};
+use plugins::ledger::Entry;
 use plugins::policy::{Hook, VerdictKind};
+use plugins::predicate::{CallView, leaking_fields, leaks_by_reference, matches, wrong_recipient};
 use plugins::trace::{Event, Happening, Subject};
 
 use super::Finished;

@@ -1,8 +1,8 @@
 //! Endpoints: what committed, and what was attempted.
 
 use plugins::action::ParseStatus;
-use plugins::ledger::PUBLIC;
 use plugins::policy::{Basis, DEFAULT_ALLOW, Hook, VerdictKind};
+use plugins::predicate::PUBLIC;
 use plugins::tool::{RiskClass, Role};
 use plugins::trace::{Event, Happening, Subject};
 

@@ -1,7 +1,8 @@
 //! Utility: what of the authorised work was done, and what the policy stopped of it.
 
-use plugins::ledger::{Entry, recipient_bearing};
+use plugins::ledger::Entry;
 use plugins::policy::VerdictKind;
+use plugins::predicate::recipient_bearing;
 use plugins::trace::Happening;
 use worlds::spec::{Scenario, Stage};
 

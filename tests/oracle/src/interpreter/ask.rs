@@ -3,8 +3,8 @@
 use plugins::action::Argument;
 use plugins::draws::DrawRecord;
 use plugins::ids::{CallId, NodeId};
-use plugins::ledger::{CallView, matches};
 use plugins::policy::{DenialReason, Hook, InflowVerdict, Reason, Ruling, Verdict, VerdictKind};
+use plugins::predicate::{CallView, matches};
 use plugins::tool::ToolSpec;
 use plugins::trace::{Answer, Event, Happening, Subject};
 
