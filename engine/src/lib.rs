@@ -11,6 +11,7 @@ pub mod export;
 mod feed;
 pub mod fork;
 pub mod identity;
+mod keys;
 mod recorder;
 pub mod rollout;
 pub mod schedule;

@@ -19,10 +19,12 @@ use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
 use crate::clock::{Clock, Due};
 use crate::error::RestoreError;
 use crate::identity::Identity;
+use crate::keys::LiveKeys;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
+use crate::systems::decide::Wholes;
 use crate::systems::settle::{SettledProposals, SettledSinks};
 use crate::systems::stage::{CachedStage, Stage};
 
@@ -60,6 +62,8 @@ impl Rollout {
         world.init_resource::<Agenda>();
         world.init_resource::<Recorder>();
         world.init_resource::<Identity>();
+        world.init_resource::<LiveKeys>();
+        world.init_resource::<Wholes>();
         world.init_resource::<SettledProposals>();
         world.init_resource::<SettledSinks>();
         let belonging = insert_inputs(&mut world, &prepared, plugins, setting);
@@ -248,6 +252,7 @@ impl Rollout {
     fn write(&mut self, columns: &Columns) {
         columns.write(&mut self.world);
         *self.world.resource_mut::<Due>() = Due::default();
+        self.world.resource_mut::<Wholes>().0.clear();
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
         self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
     }

@@ -1,15 +1,18 @@
 //! What is fixed for a rollout before it starts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::Resource;
 use plugins::action::ActionParser;
 use plugins::draws::{Draws, RolloutKey};
+use plugins::ids::{RecordId, SourceId, StoreId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::model::{ModelBackend, Reply};
 use plugins::policy::{Hooks, Policy};
 use plugins::setting::{Instrumentation, User};
-use worlds::spec::Scenario;
+use plugins::value::Text;
+use worlds::spec::{Scenario, StoreSpec};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::components::FieldLabels;
@@ -50,6 +53,14 @@ pub struct Plugins {
     pub parser: Arc<dyn ActionParser>,
 }
 
+/// A record from before the rollout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InitialRecord {
+    pub(crate) record: RecordId,
+    /// Whether its store keeps a copy of it.
+    pub(crate) is_backup: bool,
+}
+
 /// The scenario with its labels interned, and how a rollout of it begins. Made once per scenario and
 /// shared by its rollouts.
 #[derive(Clone, Debug)]
@@ -59,6 +70,12 @@ pub(crate) struct Prepared {
     pub(crate) source_labels: Vec<LabelId>,
     /// The label of each field of each source instance.
     pub(crate) field_labels: Vec<FieldLabels>,
+    /// The stores by name.
+    pub(crate) stores: BTreeMap<Text, StoreId>,
+    /// The source instances by name.
+    pub(crate) sources: BTreeMap<Text, SourceId>,
+    /// By store: the initial records by key.
+    pub(crate) initial_by_key: Vec<BTreeMap<Text, InitialRecord>>,
     /// The state in which every rollout begins.
     pub(crate) initial: Columns,
 }
@@ -83,17 +100,38 @@ impl Prepared {
                     .collect()
             })
             .collect();
+        let stores = scenario.stores.iter().enumerate();
+        let stores = stores.map(|(index, store)| (store.name.clone(), StoreId::at(index)));
+        let sources = scenario.briefing.sources.iter().enumerate();
+        let sources = sources.map(|(index, source)| (source.name.clone(), SourceId::at(index)));
         let initial = Columns {
             labels: labels.labels().to_vec(),
             ..Columns::initial(&scenario, &source_labels, &field_labels)
         };
         Self {
+            stores: stores.collect(),
+            sources: sources.collect(),
+            initial_by_key: initial_by_key(&scenario),
             scenario,
             source_labels,
             field_labels,
             initial,
         }
     }
+}
+
+/// The initial records of each store. They have the first ids, by store and then in file order.
+fn initial_by_key(scenario: &Scenario) -> Vec<BTreeMap<Text, InitialRecord>> {
+    let mut ids = (0..).map(RecordId::at);
+    let of_store = |store: &StoreSpec| {
+        let records = store.records.iter().zip(&mut ids);
+        let by_key = records.map(|(spec, record)| {
+            let is_backup = spec.backup;
+            (spec.key.clone(), InitialRecord { record, is_backup })
+        });
+        by_key.collect()
+    };
+    scenario.stores.iter().map(of_store).collect()
 }
 
 /// Scenario and setting, for the systems to read.

@@ -24,6 +24,7 @@ use crate::components::place::{HeldCalls, Landed};
 use crate::components::{FieldLabels, Taint};
 use crate::error::RestoreError;
 use crate::identity::{Counts, Identity, Pool};
+use crate::keys::LiveKeys;
 use crate::recorder::Recorder;
 
 /// The saved state of a plugin.
@@ -295,6 +296,7 @@ impl Columns {
             write(world, &identity.messages, &self.messages);
             write(world, &identity.messages, &self.message_taint);
         });
+        world.resource_mut::<LiveKeys>().reset_to(&self.records);
         world.resource_mut::<Clock>().clone_from(&self.clock);
         world.resource_mut::<Agenda>().clone_from(&self.agenda);
         let mut recorder = world.resource_mut::<Recorder>();

@@ -10,23 +10,10 @@ use crate::identity::Identity;
 use crate::recorder::NewNode;
 
 /// The initial record that is the store's backup of `key`.
-pub(crate) fn backup_of(
-    stage: &Stage,
-    records: &Records,
-    identity: &Identity,
-    store: StoreId,
-    key: &str,
-) -> Option<RecordId> {
-    let spec = &stage.scenario().stores[store.index()];
-    let source = spec
-        .records
-        .iter()
-        .find(|record| record.backup && &*record.key == key)?
-        .source;
-    records
-        .all(identity)
-        .find(|(record, _)| record.initial == Some(source))
-        .map(|(record, _)| record.record)
+pub(crate) fn backup_of(stage: &Stage, store: StoreId, key: &str) -> Option<RecordId> {
+    let records = &stage.setup.prepared.initial_by_key[store.index()];
+    let initial = records.get(key)?;
+    initial.is_backup.then_some(initial.record)
 }
 
 /// Stores a new record with the content of an earlier one: over an edge from that record, and over

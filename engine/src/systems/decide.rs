@@ -1,6 +1,6 @@
 //! Decide: models are called.
 
-use bevy_ecs::prelude::ResMut;
+use bevy_ecs::prelude::{ResMut, Resource};
 use plugins::ids::{AgentId, ToolId};
 use plugins::label::{Flags, Label, LabelId};
 use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
@@ -16,11 +16,48 @@ use crate::components::agent::{Context, Mask, Utterance};
 use crate::identity::Identity;
 use crate::setup::{Guard, Mind};
 
+/// The join of each agent's context as far as it was last taken. It follows from the contexts, so it
+/// is no part of a snapshot: a restore forgets it.
+#[derive(Debug, Default, Resource)]
+pub(crate) struct Wholes(pub(crate) Vec<Whole>);
+
+/// The join of the first segments of a context.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Whole {
+    /// The episode: the next one begins with an empty context.
+    episode: u32,
+    /// How many segments are in it.
+    segments: usize,
+    joined: LabelId,
+}
+
+impl Wholes {
+    /// The join of all of `context`. Only what is new is joined.
+    fn of(&mut self, stage: &mut Stage, agent: AgentId, context: &Context) -> LabelId {
+        if self.0.len() <= agent.index() {
+            self.0.resize_with(agent.index() + 1, Whole::default);
+        }
+        let whole = &mut self.0[agent.index()];
+        if whole.episode != stage.clock.episode {
+            *whole = Whole {
+                episode: stage.clock.episode,
+                ..Whole::default()
+            };
+        }
+        for &label in context.labels[whole.segments..].iter().flatten() {
+            whole.joined = stage.recorder.labels.join(whole.joined, label);
+        }
+        whole.segments = context.labels.len();
+        whole.joined
+    }
+}
+
 /// Runs the due event if it is a decision.
 pub(crate) fn decide(
     mut stage: Stage,
     mut guard: ResMut<Guard>,
     mut mind: ResMut<Mind>,
+    mut wholes: ResMut<Wholes>,
     mut identity: ResMut<Identity>,
     mut agents: Agents,
     mut decisions: Decisions,
@@ -55,13 +92,15 @@ pub(crate) fn decide(
             return;
         }
         Ok(visible) => {
-            label_reply(
-                &mut stage,
-                &mind.reply,
-                &context,
-                visible.as_deref(),
-                &mut utterance,
-            );
+            let seen = Seen {
+                context: &context,
+                visible: visible.as_deref(),
+            };
+            let everything = match seen.visible {
+                None => wholes.of(&mut stage, agent, &context),
+                Some(visible) => seen.everything(&mut stage, visible),
+            };
+            label_reply(&mut stage, &mind.reply, &seen, everything, &mut utterance);
         }
     }
     utterance.masked = edit.map(|edit| edit.mask).unwrap_or_default();
@@ -168,21 +207,23 @@ fn complete(
 
 /// The positions of the segments that an edit leaves in.
 fn visible_segments(count: usize, edit: &PromptEdit) -> Vec<usize> {
-    (0..count)
-        .filter(|&index| !edit.drop.iter().any(|&dropped| dropped as usize == index))
-        .collect()
+    let mut is_shown = vec![true; count];
+    for &dropped in &edit.drop {
+        if let Some(shown) = is_shown.get_mut(dropped as usize) {
+            *shown = false;
+        }
+    }
+    (0..count).filter(|&index| is_shown[index]).collect()
 }
 
 /// Turns what the backend says of its reply into labels, with the context of this moment.
 fn label_reply(
     stage: &mut Stage,
     reply: &Reply,
-    context: &Context,
-    visible: Option<&[usize]>,
+    seen: &Seen,
+    everything: LabelId,
     utterance: &mut Utterance,
 ) {
-    let seen = Seen { context, visible };
-    let everything = seen.everything(stage);
     let choice = match &reply.choice {
         None => everything,
         Some(inputs) => seen.join(stage, inputs, everything),
@@ -223,20 +264,10 @@ impl Seen<'_> {
         self.context.labels.get(index)
     }
 
-    fn everything(&self, stage: &mut Stage) -> LabelId {
-        let count = self
-            .visible
-            .map_or(self.context.labels.len(), <[usize]>::len);
-        let mut joined = LabelId::BOTTOM;
-        for position in 0..count {
-            let position = u32::try_from(position).expect("contexts are far shorter");
-            if let Some(labels) = self.segment(position) {
-                for &label in labels {
-                    joined = stage.recorder.labels.join(joined, label);
-                }
-            }
-        }
-        joined
+    /// The join of the segments that an edited prompt shows.
+    fn everything(&self, stage: &mut Stage, visible: &[usize]) -> LabelId {
+        let shown = visible.iter().map(|&index| &self.context.labels[index]);
+        stage.recorder.join_all(shown.flatten().copied())
     }
 
     /// The join of `inputs`; one that points nowhere stands for everything.

@@ -14,6 +14,7 @@ use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::Source;
 use crate::identity::{Identity, InUse};
+use crate::keys::LiveKeys;
 use crate::recorder::NewNode;
 
 /// The agents.
@@ -110,6 +111,7 @@ pub(crate) struct Records<'w, 's> {
         Without<Agent>,
     >,
     stores: Query<'w, 's, &'static mut Store>,
+    keys: ResMut<'w, LiveKeys>,
 }
 
 impl Records<'_, '_> {
@@ -144,14 +146,19 @@ impl Records<'_, '_> {
     }
 
     /// The live record of `key`; the newest, should an undo have left two.
-    pub(crate) fn live(&self, identity: &Identity, store: StoreId, key: &str) -> Option<RecordId> {
-        let of_key = |(record, _): &(&Record, &Taint)| {
-            record.live && record.store == store && &*record.key == key
-        };
-        self.all(identity)
-            .filter(of_key)
-            .last()
-            .map(|(record, _)| record.record)
+    pub(crate) fn live(&self, store: StoreId, key: &str) -> Option<RecordId> {
+        self.keys.of(store, key).last().copied()
+    }
+
+    /// The newest live record of `key` that is not quarantined.
+    pub(crate) fn readable(
+        &self,
+        identity: &Identity,
+        store: StoreId,
+        key: &str,
+    ) -> Option<RecordId> {
+        let is_readable = |record: &RecordId| self.read(identity, *record).0.readable();
+        self.keys.of(store, key).iter().copied().rfind(is_readable)
     }
 
     /// The next automatic key of a store.
@@ -228,6 +235,7 @@ impl Records<'_, '_> {
                 quarantined: new.quarantined,
             },
         );
+        self.keys.insert(new.store, &new.key, id);
         *record = Record {
             record: id,
             live: true,
@@ -250,6 +258,8 @@ impl Records<'_, '_> {
     ) {
         let (mut state, _) = self.get(identity, record);
         state.live = false;
+        let (store, key) = (state.store, state.key.clone());
+        self.keys.remove(store, &key, record);
         stage.happen(agent, Happening::Removed { record, step });
     }
 }

@@ -47,8 +47,7 @@ pub(crate) fn read(
     store: StoreId,
     spec: &ToolSpec,
 ) {
-    let found =
-        key_of(hands, call, spec).and_then(|key| hands.records.live(&hands.identity, store, &key));
+    let found = key_of(hands, call, spec).and_then(|key| hands.records.live(store, &key));
     let readable =
         found.filter(|&record| !hands.records.read(&hands.identity, record).0.quarantined);
     let (proposal, ..) = hands.proposals.read(&hands.identity, call);
@@ -246,7 +245,7 @@ pub(crate) fn write(
         *label = stage.recorder.labels.flagged(*label, Flags::VIA_MEMORY);
     }
     let effect_node = effect(stage, hands, call, spec);
-    if let Some(replaced) = hands.records.live(&hands.identity, store, &key) {
+    if let Some(replaced) = hands.records.live(store, &key) {
         hands
             .records
             .remove(stage, &hands.identity, Some(agent), replaced, None);
@@ -433,7 +432,7 @@ fn remove_current(
     spec: &ToolSpec,
 ) -> Option<Text> {
     let key = key_of(hands, call, spec)?;
-    if let Some(record) = hands.records.live(&hands.identity, store, &key) {
+    if let Some(record) = hands.records.live(store, &key) {
         let agent = hands.proposals.read(&hands.identity, call).0.agent;
         hands
             .records
@@ -452,8 +451,7 @@ pub(crate) fn restore(
     spec: &ToolSpec,
 ) {
     let effect_node = effect(stage, hands, call, spec);
-    let backup = key_of(hands, call, spec)
-        .and_then(|key| backup_of(stage, &hands.records, &hands.identity, store, &key));
+    let backup = key_of(hands, call, spec).and_then(|key| backup_of(stage, store, &key));
     if let Some(backup) = backup {
         remove_current(stage, hands, call, store, spec);
         let agent = hands.proposals.read(&hands.identity, call).0.agent;

@@ -13,12 +13,11 @@ use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, RecoveryKind, Su
 use worlds::spec::{MemoryMode, RecoveryOperation, RecoveryScope};
 
 use super::backup::{backup_of, put_back};
-use super::entities::{Hands, Records};
+use super::entities::Hands;
 use super::hooks::{Ruled, ask, rule};
 use super::stage::Stage;
 use crate::agenda::AgendaEvent;
 use crate::components::call::Decision;
-use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
 
@@ -239,13 +238,7 @@ fn restore(stage: &mut Stage, hands: &mut Hands, cause: Cause, labelled: &[Recor
     let mut backups = Vec::new();
     for &record in labelled {
         let (state, _) = hands.records.read(&hands.identity, record);
-        if let Some(backup) = backup_of(
-            stage,
-            &hands.records,
-            &hands.identity,
-            state.store,
-            &state.key,
-        ) {
+        if let Some(backup) = backup_of(stage, state.store, &state.key) {
             victims.push(record);
             backups.push(backup);
         }
@@ -284,18 +277,9 @@ fn summaries(stage: &Stage, hands: &Hands) -> Vec<RecordSummary> {
         store: record.store,
         call: record.call,
         recorded: taint.recorded,
-        has_backup: has_backup(stage, &hands.records, &hands.identity, record),
+        has_backup: backup_of(stage, record.store, &record.key).is_some(),
     })
     .collect()
-}
-
-fn has_backup(
-    stage: &Stage,
-    records: &Records,
-    identity: &Identity,
-    record: &crate::components::memory::Record,
-) -> bool {
-    backup_of(stage, records, identity, record.store, &record.key).is_some()
 }
 
 /// A compensating action undoes a committed effect. It is the system's, so it is no proposal.

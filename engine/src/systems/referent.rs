@@ -32,22 +32,18 @@ fn named_record(
     records: &Records,
     identity: &Identity,
 ) -> Option<RecordId> {
-    records
-        .all(identity)
-        .filter(|(record, _)| record.readable())
-        .filter(|(record, _)| {
-            let store = &prepared.scenario.stores[record.store.index()].name;
-            name.strip_prefix(&**store)
-                .and_then(|rest| rest.strip_prefix('/'))
-                == Some(&*record.key)
+    // The name of a store may itself have slashes.
+    name.match_indices('/')
+        .filter_map(|(slash, _)| {
+            let store = *prepared.stores.get(&name[..slash])?;
+            records.readable(identity, store, &name[slash + 1..])
         })
-        .last()
-        .map(|(record, _)| record.record)
+        .max()
 }
 
 fn named_source(name: &str, prepared: &Prepared) -> Option<SourceId> {
     let briefing = &prepared.scenario.briefing;
-    briefing.source_named(name).filter(|source| {
+    prepared.sources.get(name).copied().filter(|source| {
         !matches!(
             briefing.sources[source.index()].channel,
             Channel::Goal | Channel::PersistentMemory

@@ -120,6 +120,10 @@ fn require_observer(
     }
 }
 
+/// The largest number of recovery steps: `limits.events` does not count them, and each goes through
+/// every record.
+const MOST_STEPS: usize = 32;
+
 /// The recovery steps.
 pub(super) fn recovery(
     world: &World,
@@ -128,6 +132,17 @@ pub(super) fn recovery(
     context: &mut Context<'_>,
 ) -> Vec<RecoveryStep> {
     let root = context.root;
+    if world.recovery.len() > MOST_STEPS {
+        let at = root.field("recovery");
+        let message = format!("{} recovery steps", world.recovery.len());
+        context.problems.push(
+            Problem::new(Code::AbsurdLimit, at.item(MOST_STEPS).span(), message)
+                .label("one too many")
+                .help(format!(
+                    "at most {MOST_STEPS}: no limit of the rollout stops recovery"
+                )),
+        );
+    }
     let mut steps = Vec::with_capacity(world.recovery.len());
     for (index, step) in world.recovery.iter().enumerate() {
         let at = root.field("recovery").item(index);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::codes::BASE;
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Severity};
 use crate::{MAX_BYTES, check, load_bytes};
 
 /// How long an answer may take.
@@ -272,4 +272,25 @@ proptest! {
     fn any_bytes_are_answered(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = load_bytes(&bytes, "hostile.ron", "hostile");
     }
+}
+
+/// No limit of a rollout stops recovery, so a world may not have any number of steps.
+#[test]
+fn recovery_steps_are_bounded() {
+    let steps = |count: usize| {
+        let more = "(episode: 1, after_ticks: 50, operation: Scrub(store: \"book\")),";
+        let first = format!("recovery: [\n{}", more.repeat(count));
+        let text = BASE.replace("recovery: [\n", &first);
+        assert_ne!(text, BASE);
+        let report = check(&text, "steps.ron", "steps").report;
+        let errors = report.problems().iter();
+        errors
+            .filter(|problem| problem.code.severity() == Severity::Error)
+            .map(|problem| (problem.code, problem.message.clone()))
+            .collect::<Vec<_>>()
+    };
+    // The base has three.
+    assert_eq!(steps(29), []);
+    let expected = (Code::AbsurdLimit, "33 recovery steps".to_owned());
+    assert_eq!(steps(30), [expected]);
 }
