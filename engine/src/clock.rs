@@ -38,6 +38,8 @@ pub(crate) struct Clock {
     pub(crate) executed_events: u64,
     /// How many hand-offs there were.
     pub(crate) delegations: u32,
+    /// How much text there was, in bytes as `docs/SEMANTICS.md` counts them.
+    pub(crate) text_bytes: u64,
     /// Whether the agents were stopped.
     pub(crate) halt: Halt,
     /// How the rollout ended, once it has.

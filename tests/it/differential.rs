@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use containment_bench::Bench;
+use containment_bench::{Bench, Scene};
 use engine::export::jsonl;
 use engine::{Plugins, Rollout, Setting};
 use oracle::generate::WorldSeed;
@@ -12,7 +12,7 @@ use oracle::json::Heading;
 use oracle::numbers::Numbers;
 use plugins::action::ActionParser;
 use plugins::policy::Policy;
-use plugins::trace::Outcome;
+use plugins::trace::{Happening, LimitKind, Outcome};
 use serde_json::Value;
 use worlds::spec::Scenario;
 
@@ -201,47 +201,152 @@ fn disagreement_a_simulated_read_follows_a_discarded_one() {
     Match::new(seed).play(&mut None, &|| Box::new(seed.policy()));
 }
 
+/// Plays a scene in both under the scripted model. They must agree; the engine's rollout.
+fn play_scene(name: &str, scene: &Scene, policy: &str, seed: u64) -> Rollout {
+    let bench = Bench::built_in();
+    let setting = containment_bench::bench::setting(scene, seed);
+    let make = || {
+        bench
+            .plugins(scene, &policy.into(), &"scripted".into())
+            .expect("built-in plugins")
+    };
+    let mut rollout = Rollout::new(&scene.scenario, make(), &setting);
+    rollout.run();
+    let Plugins {
+        mut policy,
+        mut model,
+        parser,
+        ..
+    } = make();
+    let oracles = oracle_setting(&setting);
+    let history = oracle::interpreter::run(
+        &scene.scenario,
+        &mut *policy,
+        &mut *model,
+        &*parser,
+        &oracles,
+    );
+    let trace = engine_trace(&rollout, &setting);
+    let heading = Heading {
+        policy: "p",
+        model: "m",
+        redacted: false,
+    };
+    let expected = oracle::json::render(&history, &scene.scenario, &oracles, heading);
+    assert_eq!(first_difference(&trace, &expected), None, "{name}");
+    same_numbers(&rollout, &setting, &trace).unwrap_or_else(|problem| panic!("{name}: {problem}"));
+    rollout
+}
+
 #[test]
 fn engine_equals_oracle_on_shipped_worlds() {
-    let bench = Bench::built_in();
     for (path, scene) in shipped() {
         for policy in POLICIES {
             for seed in 1..=3 {
-                let setting = containment_bench::bench::setting(&scene, seed);
-                let make = || {
-                    bench
-                        .plugins(&scene, &policy.into(), &"scripted".into())
-                        .expect("built-in plugins")
-                };
-                let mut rollout = Rollout::new(&scene.scenario, make(), &setting);
-                rollout.run();
-                let Plugins {
-                    mut policy,
-                    mut model,
-                    parser,
-                    ..
-                } = make();
-                let oracles = oracle_setting(&setting);
-                let history = oracle::interpreter::run(
-                    &scene.scenario,
-                    &mut *policy,
-                    &mut *model,
-                    &*parser,
-                    &oracles,
-                );
-                let trace = engine_trace(&rollout, &setting);
-                let heading = Heading {
-                    policy: "p",
-                    model: "m",
-                    redacted: false,
-                };
-                let expected = oracle::json::render(&history, &scene.scenario, &oracles, heading);
-                assert_eq!(first_difference(&trace, &expected), None, "{path}");
-                same_numbers(&rollout, &setting, &trace)
-                    .unwrap_or_else(|problem| panic!("{path}: {problem}"));
+                play_scene(&path, &scene, policy, seed);
             }
         }
     }
+}
+
+/// Plays a world in which the agents say this again and again. How often something happened before
+/// the text of the rollout was above its 16 MiB (`docs/SEMANTICS.md`, section 5).
+fn count_before_text_limit(world: &str, agents: &str, is_it: fn(&Happening) -> bool) -> usize {
+    let script = format!("Script(agents: {{ {agents} }})");
+    let scene = Scene::parse(world, &script, "text").unwrap_or_else(|error| panic!("{error}"));
+    let rollout = play_scene("text", &scene, "none", 1);
+    let expected = Outcome::LimitReached(LimitKind::Text);
+    assert_eq!(rollout.outcome(), Some(&expected));
+    let events = rollout.trace().events.iter();
+    events.filter(|event| is_it(&event.what)).count()
+}
+
+/// A call of 50 bytes can refer to more than was ever said: each of these writes doubles the record.
+/// A field of name `t` and value `x` counts 66. Write n refers to 2^n fields and stores as many, so
+/// the sixteenth goes from 12.4 to 16.5 MiB when it stores.
+#[test]
+fn what_is_written_by_reference_counts_as_text() {
+    let world = r#"World(schema: 1, stage: ActiveTainted, domain: Documents,
+        agents: [(name: "a", tools: ["w"])], episodes: [(goal: "Go go")],
+        memory: [(name: "m", mode: Persistent, records: [
+            (key: "k", trust: Untrusted, fields: {"t": "x"})])],
+        tools: [(name: "w", does: MemoryWrite("m"), arguments: [
+            (name: "key", role: MemoryKey),
+            (name: "one", role: Content, passing: Reference),
+            (name: "two", role: Content, passing: Reference)])])"#;
+    let say = r#"(say: Call("w", {
+        "key": [Own("k")], "one": [Own("m/k")], "two": [Own("m/k")] })),"#;
+    let agents = format!("\"a\": [{}]", say.repeat(40));
+    let is_stored = |what: &Happening| matches!(what, Happening::Stored { .. });
+    assert_eq!(count_before_text_limit(world, &agents, is_stored), 16);
+}
+
+/// What is read enters the context, and what is persisted is scheduled and stored, as often as it
+/// happens. Each time counts 60,565 bytes; what is said is less than 50.
+#[test]
+fn what_is_read_and_persisted_counts_as_text() {
+    let value = "x".repeat(60_500);
+    let world = |store: &str| {
+        format!(
+            r#"World(schema: 1, stage: ActiveTainted, domain: Documents,
+            agents: [(name: "a", tools: ["r"])], episodes: [(goal: "Go go")],
+            limits: (turns: 1000), {store}
+            sources: [(name: "doc:x", trust: Untrusted, fields: {{"t": "{value}"}})],
+            tools: [(name: "r", does: ReadSource, arguments: [(name: "d", role: Document)])])"#
+        )
+    };
+    let say = r#"(say: Call("r", { "d": [Own("doc:x")] })),"#;
+    let agents = format!("\"a\": [{}]", say.repeat(400));
+    let is_observed = |what: &Happening| matches!(what, Happening::Observed { .. });
+    let observed = count_before_text_limit(&world(""), &agents, is_observed);
+    assert_eq!(observed, 277);
+    let store = r#"memory: [(name: "m", mode: Persistent, automatic: [(agent: "a")])],"#;
+    let is_stored = |what: &Happening| matches!(what, Happening::Stored { .. });
+    let stored = count_before_text_limit(&world(store), &agents, is_stored);
+    assert_eq!(stored, 92);
+}
+
+/// A call whose referents take the text above the bound is not proposed.
+#[test]
+fn what_is_referred_to_counts_as_text() {
+    let world = format!(
+        r#"World(schema: 1, stage: ActiveTainted, domain: Documents,
+        agents: [(name: "a", tools: ["s"])], episodes: [(goal: "Go go")],
+        limits: (turns: 1000), sinks: [(name: "mail")],
+        sources: [(name: "doc:x", trust: Untrusted, fields: {{"t": "{}"}})],
+        tools: [(name: "s", does: Act, risk: Outbound, sink: "mail", target: Argument("to"),
+            arguments: [(name: "to", role: Recipient),
+                (name: "what", role: Content, passing: Reference)])])"#,
+        "x".repeat(60_400)
+    );
+    let say = r#"(say: Call("s", { "to": [Own("p@t.local")], "what": [Own("doc:x")] })),"#;
+    let agents = format!("\"a\": [{}]", say.repeat(400));
+    let is_proposed = |what: &Happening| matches!(what, Happening::Proposed { .. });
+    let proposed = count_before_text_limit(&world, &agents, is_proposed);
+    assert_eq!(proposed, 277);
+}
+
+/// Two agents that copy each other: every hop counts 40,000 bytes as a completion, as a message and
+/// as a segment.
+#[test]
+fn what_is_said_counts_as_text() {
+    let world = r#"World(schema: 1, stage: Security, domain: Documents,
+        agents: [(name: "a"), (name: "b")],
+        channels: [(from: "a", to: "b"), (from: "b", to: "a")],
+        episodes: [(goal: "Go go")], limits: (delegations: 1000, turns: 1000))"#;
+    let own = "x".repeat(40_000);
+    let copy = |from: &str| {
+        let copy =
+            format!(r#"(say: Delegate("{from}", {{ "t": [Copy("message:{from}", "t")] }})),"#);
+        copy.repeat(100)
+    };
+    let agents = format!(
+        r#""a": [(say: Delegate("b", {{ "t": [Own("{own}")] }})), {}], "b": [{}]"#,
+        copy("b"),
+        copy("a")
+    );
+    let is_sent = |what: &Happening| matches!(what, Happening::Sent { .. });
+    assert_eq!(count_before_text_limit(world, &agents, is_sent), 140);
 }
 
 /// The oracle is worth something only as long as it is independent.

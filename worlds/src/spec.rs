@@ -256,6 +256,13 @@ impl Default for Limits {
     }
 }
 
+/// How much text a rollout may have, in bytes as `docs/SEMANTICS.md` counts them (section 5). It is
+/// no limit of a world file: it bounds the memory of a rollout, whatever the other limits are.
+pub const MOST_TEXT_OF_A_ROLLOUT: u64 = 16 << 20;
+
+/// What a field of a content counts besides its name and value, in bytes: labels and handles.
+pub const FIELD_BYTES: usize = 64;
+
 /// A checked scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {

@@ -110,6 +110,7 @@ pub(crate) fn decide(
         stage.limit(LimitKind::Text);
         return;
     }
+    stage.count_text(utterance.text.len());
     stage.schedule(
         agent,
         mind.reply.latency_ticks.max(1),

@@ -122,6 +122,7 @@ fn begin(
     agents.enter_context(stage, identity, spec.agent, goal, inbound);
     let (mut activity, mut context, ..) = agents.get(identity, spec.agent);
     let content = scenario.sources[spec.goal.index()].content.clone();
+    stage.count_content(&content);
     context.push(
         Segment {
             kind: SegmentKind::Goal,
@@ -218,6 +219,7 @@ fn inject(
     );
     stage.recorder.edge(origin, node, EdgeKind::Data, true);
     let taint = stage.recorder.taint(node);
+    stage.count_content(&content);
     messages.add(
         identity,
         Message {
@@ -275,6 +277,7 @@ fn arrive(
         exact,
     };
     agents.enter_context(stage, identity, to, origin, inbound);
+    stage.count_content(&flow.content);
     let (mut activity, mut context, ..) = agents.get(identity, to);
     context.push(
         Segment {

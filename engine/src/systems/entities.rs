@@ -220,6 +220,7 @@ impl Records<'_, '_> {
         new: Record,
         node: NodeId,
     ) -> RecordId {
+        stage.count_content(&new.content);
         let (index, entity) = identity.records.take();
         let (mut record, mut taint, mut in_use) =
             self.records.get_mut(entity).expect("a pooled record");

@@ -321,6 +321,7 @@ fn result(
     context.read.extend(read);
     let kind = SegmentKind::Observation { tool, source };
     let content = Arc::clone(&flow.content);
+    stage.count_content(&content);
     context.push(
         Segment {
             kind,
@@ -370,6 +371,10 @@ fn persist_later(
             .iter()
             .filter(|&&(persisting, _)| persisting == agent)
         {
+            stage.count_content(content);
+            if stage.has_halted() {
+                return;
+            }
             let store = StoreId::at(index);
             let persisting = Persisting {
                 agent,

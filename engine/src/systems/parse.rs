@@ -213,6 +213,7 @@ fn finish(
     }
     let taint = stage.recorder.taint(node);
     let content = Arc::new(said.content);
+    stage.count_content(&content);
     messages.add(
         identity,
         Message {
@@ -307,6 +308,7 @@ fn delegate(
     let (latency, after) = (channel.latency_ticks.max(1), channel.after);
     let wants_reply = after == AfterSending::AwaitReply;
     let content = Arc::new(said.content);
+    stage.count_content(&content);
     messages.add(
         identity,
         Message {
@@ -360,6 +362,12 @@ fn propose(
         let argument_spec = &spec.arguments[usize::from(position)];
         let label = utterance.label_of(&argument_spec.name);
         let referent = referent::resolve(&value, argument_spec.passing, &setup, records, identity);
+        if let Some(referent) = &referent {
+            stage.count_content(&referent.content);
+            if stage.has_halted() {
+                return;
+            }
+        }
         labelled.push(Argument {
             position,
             value,

@@ -5,7 +5,8 @@ use bevy_ecs::system::{SystemParam, SystemState};
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::trace::{EdgeKind, Happening, LimitKind, NodeDetail, NodeKind, Outcome, Subject};
-use worlds::spec::Scenario;
+use plugins::value::{Content, Field};
+use worlds::spec::{FIELD_BYTES, MOST_TEXT_OF_A_ROLLOUT, Scenario};
 
 use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
 use crate::clock::{Clock, Due, Halt};
@@ -89,6 +90,25 @@ impl Stage<'_> {
     /// Stops the agents because of a limit.
     pub(crate) fn limit(&mut self, kind: LimitKind) {
         self.halt(Halt::Limit(kind));
+    }
+
+    /// Counts `bytes` of a completion; more than a rollout may have is a limit.
+    pub(crate) fn count_text(&mut self, bytes: usize) {
+        self.clock.text_bytes += bytes as u64;
+        if self.clock.text_bytes > MOST_TEXT_OF_A_ROLLOUT {
+            self.limit(LimitKind::Text);
+        }
+    }
+
+    /// Counts a content that is sent, enters a context, is stored or referred to.
+    pub(crate) fn count_content(&mut self, content: &Content) {
+        let size = |field: &Field| field.name.len() + field.value.len() + FIELD_BYTES;
+        self.count_text(content.fields.iter().map(size).sum());
+    }
+
+    /// Whether the agents were stopped.
+    pub(crate) fn has_halted(&self) -> bool {
+        self.clock.halt != Halt::Running
     }
 
     /// Ends the rollout at once.

@@ -24,7 +24,7 @@ use plugins::policy::{Hooks, Policy};
 use plugins::setting::{Instrumentation, User};
 use plugins::trace::{Event, Happening, LimitKind, Outcome, Trace};
 use plugins::value::{Content, Value};
-use worlds::spec::Scenario;
+use worlds::spec::{FIELD_BYTES, MOST_TEXT_OF_A_ROLLOUT, Scenario};
 
 use state::{
     Agent, AnsweredStep, AutomaticWrite, Due, Message, Progress, Record, Source, Span, Waiting,
@@ -149,6 +149,7 @@ impl Interpreter {
             sequence: 0,
             events: 0,
             delegations: 0,
+            text: 0,
             halted: None,
             ended: None,
         };
@@ -223,6 +224,8 @@ struct Run<'a> {
     sequence: u32,
     events: u32,
     delegations: u32,
+    /// Text so far, in bytes (section 5).
+    text: u64,
     /// The outcome to come, once a limit or an abort halted the rollout.
     halted: Option<Outcome>,
     ended: Option<Outcome>,
@@ -319,6 +322,24 @@ impl Run<'_> {
 
     fn limit(&mut self, kind: LimitKind) {
         self.halt(Outcome::LimitReached(kind));
+    }
+
+    /// Adds text to what the rollout has had.
+    fn add_text(&mut self, bytes: usize) {
+        self.text += bytes as u64;
+        if self.text > MOST_TEXT_OF_A_ROLLOUT {
+            self.limit(LimitKind::Text);
+        }
+    }
+
+    /// Adds content that is sent, seen, stored or meant.
+    fn add_content(&mut self, content: &Content) {
+        let fields = &content.fields;
+        let words: usize = fields
+            .iter()
+            .map(|field| field.name.len() + field.value.len())
+            .sum();
+        self.add_text(words + fields.len() * FIELD_BYTES);
     }
 
     fn abort(&mut self) {

@@ -323,6 +323,7 @@ impl Run<'_> {
             let Some((_, delay)) = persists.find(|(observer, _)| *observer == agent) else {
                 continue;
             };
+            self.add_content(&flow.content);
             let write = super::count(self.automatic_writes.len());
             self.automatic_writes.push(AutomaticWrite {
                 store: StoreId::at(store),

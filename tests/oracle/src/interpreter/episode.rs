@@ -125,6 +125,7 @@ impl Run<'_> {
         fields: Span,
         detail: NodeDetail,
     ) -> MessageId {
+        self.add_content(&content);
         let message = MessageId::at(self.messages.len());
         let exact = self.join_fields(fields);
         let subject = Subject::Message(message);
@@ -171,6 +172,7 @@ impl Run<'_> {
 
     /// A segment that says what flowed in.
     pub(super) fn add_flow(&mut self, agent: AgentId, kind: SegmentKind, flow: Flow) {
+        self.add_content(&flow.content);
         let segment = Segment {
             kind,
             content: flow.content,

@@ -210,6 +210,7 @@ impl Run<'_> {
         fields: Span,
         call: Option<CallId>,
     ) -> (RecordId, NodeId) {
+        self.add_content(&content);
         let id = RecordId::at(self.records.len());
         let exact = self.join_fields(fields);
         let subject = Subject::Record(id);

@@ -75,6 +75,7 @@ impl Run<'_> {
             } else {
                 self.agents[at].spans = spans;
             }
+            self.add_text(turn.reply.text.len());
             self.schedule(self.after(turn.reply.latency_ticks), Due::Parse(agent));
         }
         self.agents[at].turn = turn;
@@ -266,6 +267,12 @@ impl Run<'_> {
             });
         }
         self.resolve_references(spec, &mut arguments);
+        for referent in arguments.iter().filter_map(|given| given.referent.as_ref()) {
+            self.add_content(&referent.content);
+        }
+        if self.halted.is_some() {
+            return;
+        }
         let is_read = spec.operation.is_read();
         let labelled = !is_read && self.is_labelled(spec, &arguments, turn.choice);
         let proposal =
