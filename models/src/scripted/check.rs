@@ -1,5 +1,7 @@
 //! Whether a script fits a world.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use plugins::briefing::Channel;
 use plugins::ids::{AgentId, SourceId};
 use plugins::tool::ToolSpec;
@@ -16,6 +18,9 @@ use crate::parser::find_argument;
 
 /// The name of the field in which a final answer comes back.
 const ANSWER_FIELD: &str = "text";
+
+/// How many findings of one severity are told; what comes after them is not compared.
+const MOST_FINDINGS: usize = 50;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,20 +50,35 @@ pub struct Finding {
 
 impl Script {
     /// Compares the script with a world, in file order. `text` is what the script was read from.
+    /// After 50 findings of one severity, a last one says where the comparison stopped.
     #[must_use]
     pub fn check(&self, text: &str, world: &World<'_>) -> Vec<Finding> {
         let mut findings = Findings {
             places: Places::of(text),
             found: Vec::new(),
+            is_cut: false,
         };
+        let agents = world.agent_ids();
+        let said = Said::of(self, world, &agents);
         for (agent, (name, steps)) in self.agents.iter().enumerate() {
-            let speaker = world.agent_named(name);
+            let speaker = agents.get(&**name).copied();
             if speaker.is_none() {
+                if findings.is_full(Severity::Error) {
+                    findings.stop(agent, None, name);
+                    break;
+                }
                 findings.agent(agent, name, suggest(name, &world.agent_names()));
             }
+            let goals = speaker.into_iter().flat_map(|agent| world.goals_of(agent));
+            let goals: Vec<String> = goals.map(|goal| goal.to_lowercase()).collect();
             for (position, step) in steps.iter().enumerate() {
+                if findings.is_full(Severity::Warning) {
+                    findings.stop(agent, Some(position), name);
+                    return findings.found;
+                }
                 let mut check = Check {
-                    script: self,
+                    said: &said,
+                    goals: &goals,
                     world,
                     speaker,
                     agent: (agent, name),
@@ -66,9 +86,55 @@ impl Script {
                     findings: &mut findings,
                 };
                 check.step(step);
+                if findings.is_cut {
+                    findings.stop(agent, Some(position), name);
+                    return findings.found;
+                }
             }
         }
         findings.found
+    }
+}
+
+/// The fields that a script puts into messages: by receiver, then by sender.
+struct Said<'s>(BTreeMap<AgentId, BTreeMap<AgentId, BTreeSet<&'s str>>>);
+
+impl<'s> Said<'s> {
+    fn of(script: &'s Script, world: &World<'_>, agents: &BTreeMap<&str, AgentId>) -> Self {
+        let mut said: BTreeMap<_, BTreeMap<_, BTreeSet<_>>> = BTreeMap::new();
+        for (name, steps) in &script.agents {
+            let Some(&from) = agents.get(&**name) else {
+                continue;
+            };
+            for step in steps {
+                let Say::Delegate(to, fields) = &step.say else {
+                    continue;
+                };
+                if let Some(&to) = agents.get(&**to) {
+                    let heard = said.entry(to).or_default().entry(from).or_default();
+                    heard.extend(fields.0.iter().map(|(name, _)| &**name));
+                }
+            }
+        }
+        for &(from, to) in &world.answers {
+            let heard = said.entry(to).or_default().entry(from).or_default();
+            heard.insert(ANSWER_FIELD);
+        }
+        Self(said)
+    }
+
+    /// The fields of messages to this agent, from one sender or from anybody.
+    fn to(&self, to: AgentId, from: Option<AgentId>) -> impl Iterator<Item = &'s str> {
+        let senders = self.0.get(&to).into_iter().flatten();
+        let heard = senders.filter(move |(sender, _)| from.is_none_or(|from| from == **sender));
+        heard.flat_map(|(_, fields)| fields.iter().copied())
+    }
+
+    /// Whether such a message has this field.
+    fn has(&self, to: AgentId, from: Option<AgentId>, field: &str) -> bool {
+        let senders = self.0.get(&to).into_iter().flatten();
+        let mut heard = senders.filter(|(sender, _)| from.is_none_or(|from| from == **sender));
+        heard.any(|(_, fields)| fields.contains(field))
     }
 }
 
@@ -76,9 +142,39 @@ impl Script {
 struct Findings<'t> {
     places: Places<'t>,
     found: Vec<Finding>,
+    /// Whether part of a step was not compared, because there were enough findings.
+    is_cut: bool,
 }
 
 impl Findings<'_> {
+    /// Whether there are enough of this severity.
+    fn is_full(&self, severity: Severity) -> bool {
+        let alike = self.found.iter().filter(|found| found.severity == severity);
+        alike.count() >= MOST_FINDINGS
+    }
+
+    /// Says that the script is not compared from here on.
+    fn stop(&mut self, agent: usize, step: Option<usize>, name: &str) {
+        let (line, column) = self.places.find(Place {
+            agent,
+            step,
+            word: name,
+            after: None,
+        });
+        let place = match step {
+            None => format!("agent `{name}`"),
+            Some(step) => format!("agent `{name}`, step {}", step + 1),
+        };
+        self.found.push(Finding {
+            severity: Severity::Warning,
+            line,
+            column,
+            place,
+            message: "from here on nothing was compared with the world".to_owned(),
+            help: format!("mend the {MOST_FINDINGS} mistakes above first"),
+        });
+    }
+
     fn agent(&mut self, agent: usize, name: &str, help: String) {
         let (line, column) = self.places.find(Place {
             agent,
@@ -99,7 +195,9 @@ impl Findings<'_> {
 
 /// One step held against the world.
 struct Check<'c, 'w, 't> {
-    script: &'c Script,
+    said: &'c Said<'c>,
+    /// What the goals of the speaker say, in lower case.
+    goals: &'c [String],
     world: &'c World<'w>,
     /// The agent whose step it is, if the world has it.
     speaker: Option<AgentId>,
@@ -134,6 +232,12 @@ impl<'c> Check<'c, '_, '_> {
         });
     }
 
+    /// Whether to compare one more thing of the step.
+    fn goes_on(&mut self) -> bool {
+        self.findings.is_cut |= self.findings.is_full(Severity::Warning);
+        !self.findings.is_cut
+    }
+
     fn step(&mut self, step: &'c Step) {
         // What is not said in the end is not held against the world.
         let is_said = !matches!(step.form, Form::Prose(_));
@@ -145,9 +249,15 @@ impl<'c> Check<'c, '_, '_> {
             Say::Call(..) | Say::Delegate(..) | Say::Final(_) => {}
         }
         for condition in &step.when {
+            if !self.goes_on() {
+                return;
+            }
             self.condition(condition);
         }
         for part in parts(&step.say) {
+            if !self.goes_on() {
+                return;
+            }
             match part {
                 Part::Copy(origin, field) => self.copy(origin, field),
                 Part::Goal(words) => self.goal_words(words),
@@ -156,6 +266,9 @@ impl<'c> Check<'c, '_, '_> {
         }
         if let Choice::From(origins) = &step.choice {
             for origin in origins {
+                if !self.goes_on() {
+                    return;
+                }
                 self.origin(origin, &origin.name);
             }
         }
@@ -167,6 +280,9 @@ impl<'c> Check<'c, '_, '_> {
         };
         let mut all_known = true;
         for (argument, _) in &arguments.0 {
+            if !self.goes_on() {
+                return;
+            }
             if find_argument(tool, argument).is_none() {
                 all_known = false;
                 let known: Vec<&Text> = tool.arguments.iter().map(|known| &known.name).collect();
@@ -178,14 +294,15 @@ impl<'c> Check<'c, '_, '_> {
         if !all_known {
             return;
         }
-        let given = |position: usize| {
-            let mut names = arguments.0.iter().map(|(name, _)| name);
-            names.any(|name| {
-                find_argument(tool, name).is_some_and(|(at, _)| usize::from(at) == position)
-            })
-        };
-        for (position, argument) in tool.arguments.iter().enumerate() {
-            if argument.required && !given(position) {
+        let names = arguments.0.iter().map(|(name, _)| name);
+        let given: BTreeSet<u16> = names
+            .filter_map(|name| find_argument(tool, name).map(|(position, _)| position))
+            .collect();
+        for (position, argument) in (0..).zip(&tool.arguments) {
+            if !self.goes_on() {
+                return;
+            }
+            if argument.required && !given.contains(&position) {
                 let missing = &argument.name;
                 let message = format!("the call of `{name}` lacks the argument `{missing}`");
                 self.warn(name, message, format!("add `\"{missing}\": [...]`"));
@@ -330,10 +447,9 @@ impl<'c> Check<'c, '_, '_> {
         if !self.origin(origin, &origin.name) {
             return;
         }
-        let known = self.fields(origin);
-        if known.as_ref().is_some_and(|known| !known.contains(&field)) {
+        if !self.may_have(origin, field) {
             let message = format!("`{}` has no field `{field}`", origin.name);
-            let help = suggest(field, &known.unwrap_or_default());
+            let help = suggest(field, &self.fields(origin).unwrap_or_default());
             self.warn_after(Some(&origin.name), field, message, help);
         }
     }
@@ -348,14 +464,15 @@ impl<'c> Check<'c, '_, '_> {
         let fields = match &origin.kind {
             OriginKind::Source => of_source(world.briefing.source_named(&origin.name)?).collect(),
             OriginKind::Goal => vec![ANSWER_FIELD],
-            OriginKind::MessageFrom(from) => self.heard(world.agent_named(from)?),
+            OriginKind::MessageFrom(from) => {
+                let from = world.agent_named(from)?;
+                self.said.to(self.speaker?, Some(from)).collect()
+            }
             OriginKind::Message => {
-                let agents = (0..world.briefing.agents.len()).map(AgentId::at);
                 let injected = world.injected.iter();
                 let injected = injected.filter(|(_, to)| Some(*to) == self.speaker);
-                agents
-                    .flat_map(|from| self.heard(from))
-                    .chain(injected.flat_map(|(source, _)| of_source(*source)))
+                let said = self.said.to(self.speaker?, None);
+                said.chain(injected.flat_map(|(source, _)| of_source(*source)))
                     .collect()
             }
             OriginKind::Tool(_) => return None,
@@ -363,30 +480,29 @@ impl<'c> Check<'c, '_, '_> {
         Some(fields)
     }
 
-    /// The fields that the script puts into messages from this agent to the speaker.
-    fn heard(&self, from: AgentId) -> Vec<&'c str> {
-        let Some(speaker) = self.speaker else {
-            return Vec::new();
-        };
-        let to = &self.world.agent(speaker).name;
-        let steps = self.script.steps(&self.world.agent(from).name).iter();
-        let said = steps.filter_map(|step| match &step.say {
-            Say::Delegate(receiver, fields) if receiver == to => Some(&fields.0),
+    /// Whether something of this origin can have the field, as far as that is known.
+    fn may_have(&self, origin: &Origin, field: &str) -> bool {
+        let from = match &origin.kind {
+            OriginKind::MessageFrom(from) => self.world.agent_named(from),
             _ => None,
-        });
-        let fields = said.flatten().map(|(name, _)| &**name);
-        let answers = self.world.answers.contains(&(from, speaker));
-        fields.chain(answers.then_some(ANSWER_FIELD)).collect()
+        };
+        if let Some(speaker) = self.speaker
+            && matches!(
+                origin.kind,
+                OriginKind::Message | OriginKind::MessageFrom(_)
+            )
+            && self.said.has(speaker, from, field)
+        {
+            return true;
+        }
+        let known = self.fields(origin);
+        known.is_none_or(|known| known.contains(&field))
     }
 
     /// Warns of words that are said to come from a goal and have nothing in common with any. They
     /// need not stand there as they are: a goal says `the partner note` and means `note:partner`.
     fn goal_words(&mut self, words: &str) {
-        let Some(speaker) = self.speaker else {
-            return;
-        };
-        let goals = self.world.goals_of(speaker).map(|goal| goal.to_lowercase());
-        let goals: Vec<String> = goals.collect();
+        let goals = self.goals;
         let lower = words.to_lowercase();
         let mut parts = lower
             .split(|letter: char| !letter.is_alphanumeric())

@@ -196,3 +196,36 @@ fn what_an_agent_can_never_see_is_told() {
         ],
     );
 }
+
+#[test]
+fn a_script_of_mistakes_is_compared_up_to_the_fiftieth() {
+    let briefing = briefing();
+    let contents = contents();
+    let compare = |script: &str| {
+        let parsed = Script::parse(script).unwrap();
+        parsed.check(script, &world(&briefing, &contents))
+    };
+    let step = r#"(say: Call("send_invte", {})),"#;
+    let steps = |count: usize| {
+        let steps = step.repeat(count);
+        compare(&format!("Script(agents: {{ \"assistant\": [{steps}] }})"))
+    };
+    assert_eq!(steps(50).len(), 50);
+    let found = steps(20_000);
+    assert_eq!(found.len(), 51);
+    assert_eq!(found[50].place, "agent `assistant`, step 51");
+    assert!(found[50].message.contains("nothing was compared"));
+    let conditions = r#"Seen("tool:x"),"#.repeat(20_000);
+    let found = compare(&format!(
+        "Script(agents: {{ \"assistant\": [(say: Final([]), when: [{conditions}])] }})"
+    ));
+    assert_eq!(found.len(), 51);
+    assert_eq!(found[50].place, "agent `assistant`, step 1");
+    let agents: String = (0..20_000)
+        .map(|agent| format!("\"x{agent}\": [],"))
+        .collect();
+    let found = compare(&format!("Script(agents: {{ {agents} }})"));
+    assert_eq!(found.len(), 51);
+    assert_eq!(found[50].place, "agent `x50`");
+    assert_eq!(found[49].severity, Severity::Error);
+}

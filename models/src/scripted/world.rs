@@ -1,5 +1,7 @@
 //! The world that a script is held against, and what an agent can see in it.
 
+use std::collections::BTreeMap;
+
 use plugins::briefing::{AgentInfo, Briefing, Channel};
 use plugins::ids::{AgentId, SourceId, ToolId};
 use plugins::tool::{Operation, ToolSpec};
@@ -28,6 +30,14 @@ impl World<'_> {
         agents
             .position(|agent| &*agent.name == name)
             .map(AgentId::at)
+    }
+
+    /// The agents by name.
+    pub(super) fn agent_ids(&self) -> BTreeMap<&str, AgentId> {
+        let agents = self.briefing.agents.iter().enumerate();
+        agents
+            .map(|(index, agent)| (&*agent.name, AgentId::at(index)))
+            .collect()
     }
 
     pub(super) fn agent(&self, agent: AgentId) -> &AgentInfo {
