@@ -470,21 +470,23 @@ pub enum Operation {
     },
 }
 
-/// Limits. One that is left out has the default of [`crate::spec::Limits`].
+/// Limits. One that is left out has the default of [`crate::spec::Limits`]. The largest values are
+/// such that the worst of worlds takes seconds and far less than a gigabyte; the text of a whole
+/// rollout is bounded by [`crate::spec::MOST_TEXT_OF_A_ROLLOUT`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Virtual time per episode.
     pub ticks: Option<u64>,
-    /// Events per rollout.
+    /// Events per rollout, at most 100,000.
     pub events: Option<u32>,
-    /// Events waiting at once.
+    /// Events waiting at once, at most 4,000.
     pub queue: Option<u32>,
-    /// Completions of one agent in one episode.
+    /// Completions of one agent in one episode, at most 4,000.
     pub turns: Option<u32>,
-    /// Hand-offs per rollout; must be given when channels form a cycle.
+    /// Hand-offs per rollout, at most 4,000; must be given when channels form a cycle.
     pub delegations: Option<u32>,
-    /// Bytes of one completion.
+    /// Bytes of one completion, at most 1 MiB.
     pub text_bytes: Option<u32>,
 }
 

@@ -56,8 +56,10 @@ impl ModelBackend for Scripted {
             .get(turn.agent.index())
             .ok_or_else(|| ModelFailure("the agent is unknown".into()))?;
         let steps = self.script.steps(&agent.name);
-        let view = View { turn };
-        let Some(position) = next_step(&view, steps, draws) else {
+        let view = View::new(turn);
+        let next = next_step(&view, steps, draws);
+        view.check_looks()?;
+        let Some(position) = next else {
             reply.tag = tag(steps.len());
             say_nothing_left(&self.text_field, reply);
             return Ok(());
@@ -76,7 +78,7 @@ impl ModelBackend for Scripted {
             ),
         };
         say(&view, step, &self.text_field, reply);
-        Ok(())
+        view.check_looks()
     }
 }
 

@@ -1,16 +1,23 @@
 //! What a script can find in a context.
 
+use std::cell::Cell;
+
 use plugins::draws::Draws;
 use plugins::ids::ToolId;
-use plugins::model::{Input, Segment, SegmentKind, Turn};
+use plugins::model::{Input, ModelFailure, Segment, SegmentKind, Turn};
 use plugins::policy::DenialReason;
 
 use super::file::{Condition, Origin, OriginKind, Part, Step};
 
+/// How many segments a turn may look at, all searches together. A step with a few copies looks at a
+/// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
+const MOST_LOOKS: u32 = 1_000_000;
+
 /// A turn as a script sees it.
-#[derive(Clone, Copy)]
 pub(super) struct View<'t> {
     pub(super) turn: Turn<'t>,
+    /// How many segments may still be looked at.
+    looks_left: Cell<u32>,
 }
 
 /// What became of the agent's last turn.
@@ -24,6 +31,36 @@ pub(super) struct LastTurn {
 }
 
 impl<'t> View<'t> {
+    pub(super) const fn new(turn: Turn<'t>) -> Self {
+        Self {
+            turn,
+            looks_left: Cell::new(MOST_LOOKS),
+        }
+    }
+
+    /// A turn that looked at more segments than it may has failed: what it found is worth nothing.
+    pub(super) fn check_looks(&self) -> Result<(), ModelFailure> {
+        if self.looks_left.get() > 0 {
+            return Ok(());
+        }
+        let message = format!(
+            "a step of the script looks at more than {MOST_LOOKS} segments of its context; copy \
+             less in one step, or lower `limits.turns`"
+        );
+        Err(ModelFailure(message))
+    }
+
+    /// The segments from the latest back, as long as the turn may look at more.
+    fn backwards(&self) -> impl Iterator<Item = (usize, &'t Segment)> {
+        let may_look = || {
+            let left = self.looks_left.get();
+            self.looks_left.set(left.saturating_sub(1));
+            left > 0
+        };
+        let segments = self.turn.context.iter().enumerate().rev();
+        segments.take_while(move |_| may_look())
+    }
+
     /// Whether `condition` of `step` holds.
     pub(super) fn holds(&self, condition: &Condition, step: &Step, draws: &mut Draws) -> bool {
         match condition {
@@ -47,21 +84,17 @@ impl<'t> View<'t> {
 
     /// The latest segment of this origin.
     pub(super) fn latest(&self, origin: &Origin) -> Option<Input> {
-        let position = self
-            .turn
-            .context
-            .iter()
-            .rposition(|segment| self.is_from(segment, origin))?;
+        let (position, _) = self
+            .backwards()
+            .find(|(_, segment)| self.is_from(segment, origin))?;
         Some(input(position, None))
     }
 
     /// The goal of the episode, if this agent was given it.
     pub(super) fn goal(&self) -> Option<Input> {
-        let position = self
-            .turn
-            .context
-            .iter()
-            .rposition(|segment| segment.kind == SegmentKind::Goal)?;
+        let (position, _) = self
+            .backwards()
+            .find(|(_, segment)| segment.kind == SegmentKind::Goal)?;
         Some(input(position, None))
     }
 
@@ -78,11 +111,7 @@ impl<'t> View<'t> {
 
     /// The field of the latest segment of this origin that has it.
     fn copy(&self, origin: &Origin, field: &str) -> Option<(&'t str, Input)> {
-        self.turn
-            .context
-            .iter()
-            .enumerate()
-            .rev()
+        self.backwards()
             .filter(|(_, segment)| self.is_from(segment, origin))
             .find_map(|(position, segment)| {
                 let (field, value) = segment.content.field(field)?;
@@ -123,7 +152,7 @@ impl<'t> View<'t> {
     }
 
     fn any(&self, fits: impl Fn(SegmentKind) -> bool) -> bool {
-        self.turn.context.iter().any(|segment| fits(segment.kind))
+        self.backwards().any(|(_, segment)| fits(segment.kind))
     }
 
     fn is_from(&self, segment: &Segment, origin: &Origin) -> bool {

@@ -7,7 +7,8 @@ use plugins::draws::{Draws, EventKey, RolloutKey};
 use plugins::ids::{AgentId, SourceId, StoreId, ToolId};
 use plugins::label::Label;
 use plugins::model::{
-    Guidance, Input, ModelBackend, OwnTurn, Reply, SchemaMode, Segment, SegmentKind, Turn,
+    Guidance, Input, ModelBackend, ModelFailure, OwnTurn, Reply, SchemaMode, Segment, SegmentKind,
+    Turn,
 };
 use plugins::policy::DenialReason;
 use plugins::tool::{
@@ -189,6 +190,11 @@ impl Stage {
 
     /// What the assistant says next under a script of these steps.
     pub(super) fn reply(&mut self, steps: &str) -> Reply {
+        self.try_reply(steps).unwrap()
+    }
+
+    /// The same, where it may fail.
+    pub(super) fn try_reply(&mut self, steps: &str) -> Result<Reply, ModelFailure> {
         let text = format!("Script(agents: {{ \"assistant\": [{steps}] }})");
         let mut model = Scripted::from_text(&text).unwrap();
         let mut reply = Reply::default();
@@ -204,8 +210,7 @@ impl Stage {
             schema_mode: SchemaMode::Plain,
         };
         let draws = self.draws.at(self.episode, "assistant", EventKey::ROOT);
-        model.complete(turn, draws, &mut reply).unwrap();
-        reply
+        model.complete(turn, draws, &mut reply).map(|()| reply)
     }
 
     /// The tag of what comes next; every step is called by its tag.

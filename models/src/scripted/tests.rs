@@ -416,3 +416,25 @@ fn the_six_completions_of_case_eight() {
         ]
     );
 }
+
+/// A rollout would otherwise spend minutes in the searches of one turn.
+#[test]
+fn a_turn_looks_at_a_bounded_number_of_segments() {
+    let mut stage = Stage::new();
+    for _ in 0..1_000 {
+        stage = stage.note();
+    }
+    // The goal is the oldest segment.
+    let say = |copies: usize| {
+        format!(
+            r"(say: Final([{}]))",
+            r#"Copy("goal", "text"),"#.repeat(copies)
+        )
+    };
+    assert!(stage.try_reply(&say(100)).is_ok());
+    let failure = stage.try_reply(&say(1_001)).unwrap_err();
+    assert!(
+        failure.0.contains("more than 1000000 segments"),
+        "{failure:?}"
+    );
+}

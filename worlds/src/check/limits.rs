@@ -8,12 +8,14 @@ use crate::spec::Limits;
 
 /// The longest delay, in ticks.
 const MOST_TICKS: u64 = 1_000_000_000;
-/// The largest number of events of a rollout.
-const MOST_EVENTS: u32 = 10_000_000;
-/// The largest number of events waiting, turns of an agent, and hand-offs.
-const MOST_COUNT: u32 = 1_000_000;
+/// The largest number of events of a rollout: ten times the default. Every event may leave a node
+/// and labels behind, so this bounds memory.
+const MOST_EVENTS: u32 = 100_000;
+/// The largest number of events waiting, turns of an agent, and hand-offs. A turn reads the whole
+/// context, so the time of an agent grows with the square of its turns.
+const MOST_COUNT: u32 = 4_000;
 /// The longest completion, in bytes.
-const MOST_TEXT_BYTES: u32 = 16 << 20;
+const MOST_TEXT_BYTES: u32 = 1 << 20;
 
 /// The limits, with defaults for those that are left out.
 pub(super) fn limits(world: &World, context: &mut Context<'_>) -> Limits {
