@@ -36,8 +36,6 @@ pub(crate) struct Problem {
     help: Option<String>,
     file: Option<String>,
     place: Option<Box<Place>>,
-    /// How many problems it stands for.
-    stands_for: usize,
 }
 
 /// A place in a text file.
@@ -61,19 +59,12 @@ impl Problem {
             help: None,
             file: None,
             place: None,
-            stands_for: 1,
         }
     }
 
     /// As a warning.
     pub(crate) const fn warning(mut self) -> Self {
         self.severity = Severity::Warning;
-        self
-    }
-
-    /// As what stands for so many problems that are not told.
-    pub(crate) const fn standing_for(mut self, problems: usize) -> Self {
-        self.stands_for = problems;
         self
     }
 
@@ -244,14 +235,6 @@ impl Complaint {
 
     /// How many errors and warnings it holds, those that are not listed included in the errors.
     pub(crate) fn count(&self) -> (usize, usize) {
-        if let Self::Own(problem) = self {
-            let count = problem.stands_for;
-            return if problem.is_error() {
-                (count, 0)
-            } else {
-                (0, count)
-            };
-        }
         let flat = self.flat();
         let errors = flat.iter().filter(|flat| flat.severity == Severity::Error);
         let errors = errors.count();

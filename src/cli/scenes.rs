@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use containment_bench::Scene;
-use models::scripted::{Finding, Script, Severity, World};
+use models::scripted::{Script, Severity, World};
 use plugins::ids::SourceId;
 use worlds::Checked;
-use worlds::diagnostic::MOST_PROBLEMS;
 use worlds::spec::{AfterSending, Scenario};
 
 use super::codes::Code;
@@ -134,8 +133,7 @@ impl From<&ShippedWorld> for WorldText {
     }
 }
 
-/// What is wrong with a script; compared with its world if there is one. As of a world, only so many
-/// errors and so many warnings are told, and the rest is counted.
+/// What is wrong with a script; compared with its world if there is one.
 pub(crate) fn script_problems(
     origin: &str,
     text: &str,
@@ -152,33 +150,19 @@ pub(crate) fn script_problems(
         }
     };
     let findings = scenario.map(|scenario| script.check(text, &surroundings(scenario)));
-    let (errors, warnings): (Vec<Finding>, Vec<Finding>) = findings
-        .into_iter()
-        .flatten()
-        .partition(|finding| finding.severity == Severity::Error);
-    let mut problems = first_problems(origin, text, errors, "errors");
-    let warnings = first_problems(origin, text, warnings, "warnings");
-    problems.extend(warnings.into_iter().map(Problem::warning));
-    problems
-}
-
-/// The first findings as errors, and how many more there are, called `kind`.
-fn first_problems(origin: &str, text: &str, findings: Vec<Finding>, kind: &str) -> Vec<Problem> {
-    let more = findings.len().saturating_sub(MOST_PROBLEMS);
-    let problem = |finding: Finding| {
-        Problem::new(format!("{}: {}", finding.place, finding.message))
-            .code(Code::ScriptNames)
-            .at(origin, text, finding.line, finding.column)
-            .help(finding.help)
-    };
-    let first = findings.into_iter().take(MOST_PROBLEMS);
-    let mut problems: Vec<Problem> = first.map(problem).collect();
-    if more > 0 {
-        let unlisted = Problem::new(format!("and {more} more {kind} that are not listed"));
-        let unlisted = unlisted.code(Code::ScriptNames).file(origin);
-        problems.push(unlisted.help("mend the first ones").standing_for(more));
-    }
-    problems
+    let findings = findings.into_iter().flatten();
+    findings
+        .map(|finding| {
+            let problem = Problem::new(format!("{}: {}", finding.place, finding.message))
+                .code(Code::ScriptNames)
+                .at(origin, text, finding.line, finding.column)
+                .help(finding.help);
+            match finding.severity {
+                Severity::Error => problem,
+                Severity::Warning => problem.warning(),
+            }
+        })
+        .collect()
 }
 
 /// The parts of a scenario that a script may name.
