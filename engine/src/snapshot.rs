@@ -377,7 +377,7 @@ pub struct Snapshot {
 
 const MAGIC: &[u8; 8] = b"CBENSNAP";
 /// The version of the snapshot format. Another version is refused, never guessed at.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 impl Snapshot {
     /// The names of the columns, in order.

@@ -47,7 +47,7 @@ pub(crate) const TABLE: [Explanation; 6] = [
         title: "the file is too large",
         text: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
                       for worlds, scripts, studies and completions, 64 MiB for snapshots, 256 MiB \
-                      for traces and results.",
+                      for traces, 1 GiB for the rows of a result.",
     },
     Explanation {
         kind: Code::NotText,

@@ -8,6 +8,7 @@ use super::codes::Code;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::problem::Problem;
+use super::shown::on_one_line;
 
 /// Bytes of the largest world, script, study or list of completions.
 pub(crate) const MAX_SOURCE_BYTES: u64 = worlds::MAX_BYTES as u64;
@@ -53,9 +54,9 @@ pub(crate) fn bytes(path: &Path, limit: u64) -> Result<Vec<u8>, Problem> {
     limited(file, limit, &name)
 }
 
-/// The path as messages show it.
+/// The path as messages show it, on one line.
 pub(crate) fn shown(path: &Path) -> String {
-    path.display().to_string()
+    on_one_line(&path.display().to_string()).into_owned()
 }
 
 /// Reads at most `limit` bytes, whatever the size was said to be.
@@ -149,19 +150,4 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let help = "write to a folder that exists and may be written";
         failure(&error.to_string(), help)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use study::plan::file::MAX_ROLLOUTS;
-
-    use super::*;
-
-    /// The rows of the largest study can be read back, even if each has long texts in it.
-    #[test]
-    fn the_rows_of_the_largest_study_can_be_read() {
-        const LONG_ROW_BYTES: u64 = 1 << 10;
-        let rows = u64::try_from(MAX_ROLLOUTS).expect("a small number");
-        assert!(rows * LONG_ROW_BYTES <= MAX_RESULT_BYTES);
-    }
 }

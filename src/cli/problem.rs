@@ -10,7 +10,7 @@ use study::plan::problem::StudyReport;
 use worlds::diagnostic::{LONGEST_SHOWN_LINE, Report, Severity};
 
 use super::codes::Code;
-use super::shown::{Shortened, shortened};
+use super::shown::{Shortened, on_one_line, shortened};
 
 /// The width of drawn problems, in characters.
 const WIDTH: usize = 100;
@@ -328,7 +328,9 @@ impl Flat<'_> {
         let help = self.help.map(|help| format!("; {}", shortened(help)));
         let (code, help) = (code.unwrap_or_default(), help.unwrap_or_default());
         let severity = severity_name(self.severity);
-        format!("{place}{severity}{code}: {}{help}", shortened(self.message))
+        let message = shortened(self.message);
+        let line = format!("{place}{severity}{code}: {message}{help}");
+        on_one_line(&line).into_owned()
     }
 
     fn json(&self) -> Value {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::str::Lines;
 
 use serde_json::{Map, Value};
-use study::folder::{MANIFEST, ROWS};
+use study::folder::{MANIFEST, MAX_ROWS_BYTES, ROWS, SCENARIOS};
 use study::manifest::ManifestError;
 use study::results::{self, Results, ResultsError};
 use study::row::RowsError;
@@ -166,10 +166,14 @@ fn not_a_trace(name: &str, line: usize, message: &str) -> Problem {
 
 /// The result in a folder.
 fn results(folder: &Path) -> Result<Results, Failure> {
-    for name in [MANIFEST, ROWS] {
+    let largest = [
+        (MANIFEST, MAX_RESULT_BYTES),
+        (SCENARIOS, MAX_RESULT_BYTES),
+        (ROWS, MAX_ROWS_BYTES),
+    ];
+    for (name, limit) in largest {
         let help = "give a folder written by `study`, or a trace file";
-        let path = folder.join(name);
-        files::check(&path, MAX_RESULT_BYTES).map_err(|problem| problem.help(help))?;
+        files::check(&folder.join(name), limit).map_err(|problem| problem.help(help))?;
     }
     results::read(folder).map_err(|error| unreadable(&error, folder))
 }
@@ -179,8 +183,8 @@ fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
         ResultsError::Manifest(ManifestError::Version { .. })
         | ResultsError::Rows(RowsError::Version { .. }) => Exit::UnsupportedVersion,
         ResultsError::Manifest(ManifestError::Digest { .. })
-        | ResultsError::OtherRows { .. }
-        | ResultsError::NoDigest => Exit::Threshold,
+        | ResultsError::OtherFile { .. }
+        | ResultsError::NoDigest(_) => Exit::Threshold,
         ResultsError::File(_) | ResultsError::Manifest(_) | ResultsError::Rows(_) => Exit::Invalid,
     };
     let problem = Problem::new(error.to_string())

@@ -39,6 +39,16 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
+/// `text` with its line breaks and tabs escaped as well, for messages of one line.
+pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\n', '\t']) {
+        return text.into();
+    }
+    text.replace('\n', "\\u000a")
+        .replace('\t', "\\u0009")
+        .into()
+}
+
 /// Whether a terminal does something else with a character than to show it.
 fn is_obeyed(letter: char) -> bool {
     match letter {

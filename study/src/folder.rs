@@ -1,8 +1,10 @@
 //! The folder of a result: which files lie in it, and that one program at a time writes them.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use same_file::Handle;
 
 /// The manifest of a result.
 pub const MANIFEST: &str = "manifest.json";
@@ -13,6 +15,9 @@ pub const SCENARIOS: &str = "scenarios.jsonl";
 
 /// The journal of a study that is running.
 pub const JOURNAL: &str = "rows.journal";
+
+/// Bytes of the largest `rows.csv` that is read back.
+pub const MAX_ROWS_BYTES: u64 = 1 << 30;
 
 /// The file whose lock says that a program writes here. It stays: who removed it could take the lock
 /// away from a program that has just opened it.
@@ -49,7 +54,7 @@ pub enum FolderError {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    _lock: File,
+    lock: Handle,
 }
 
 impl Folder {
@@ -71,16 +76,27 @@ impl Folder {
         }
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        let lock = options.open(&lock_path);
+        let lock = options.open(&lock_path).and_then(Handle::from_file);
         let lock = lock.map_err(failed("write", &lock_path))?;
-        match lock.try_lock() {
+        match lock.as_file().try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
-                _lock: lock,
+                lock,
             }),
             Err(TryLockError::WouldBlock) => Err(FolderError::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) => Err(failed("lock", &lock_path)(error).into()),
         }
+    }
+
+    /// Fails if the folder is no longer the one that was locked: somebody moved or replaced it, and
+    /// what is now in its place is not ours to write.
+    pub(crate) fn require_unmoved(&self) -> Result<(), FileError> {
+        let there = Handle::from_path(self.path.join(LOCK));
+        if there.is_ok_and(|there| there == self.lock) {
+            return Ok(());
+        }
+        let error = io::Error::other("the folder was moved or replaced since the study began");
+        Err(failed("write in", &self.path)(error))
     }
 
     /// Where it is.

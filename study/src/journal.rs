@@ -10,8 +10,9 @@
 //! <that many bytes: the rows of one group as CSV, without a header>
 //! ```
 //!
-//! A program that was killed may leave its last segment half written. The first segment whose bytes
-//! do not fit ends the journal; what is there from it on is cut off and run again.
+//! A program that was killed may leave its last segment half written. Whatever is no whole segment
+//! of this study is left out, and what it held is run again; every whole segment counts, wherever it
+//! stands.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -21,8 +22,9 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
-use crate::folder::{FileError, Folder, JOURNAL, failed};
+use crate::folder::{FileError, Folder, JOURNAL, MAX_ROWS_BYTES, failed, unfinished};
 use crate::plan::Plan;
+use crate::results;
 use crate::row::{Row, read_csv_records, write_csv_records};
 
 /// How the first line begins.
@@ -33,6 +35,8 @@ const SEGMENT: &str = "segment";
 const LONGEST_LINE: u64 = 128;
 /// Bytes of the largest segment that is read back: far more than the rows of a group take.
 const LARGEST_SEGMENT: u64 = 64 << 20;
+/// Bytes of the largest journal: twice the rows of the largest study.
+const MOST_BYTES: u64 = 2 * MAX_ROWS_BYTES;
 
 /// The rows of one group, in the order of the policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +64,17 @@ pub type Segments = Vec<Option<Segment>>;
 pub struct Journal {
     file: File,
     path: PathBuf,
+}
+
+/// A study that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// Its journal.
+    pub journal: Journal,
+    /// What is finished.
+    pub segments: Segments,
+    /// Bytes of the journal that were no whole segment of the study, and are left out.
+    pub damaged_bytes: u64,
 }
 
 /// A journal that cannot be begun or resumed.
@@ -115,25 +130,25 @@ impl Journal {
             file: reader.into_file(0)?,
             path,
         };
-        journal.write(format!("{TITLE} {manifest}\n").as_bytes())?;
+        journal.write(title(manifest).as_bytes())?;
         Ok(journal)
     }
 
-    /// Goes on with the journal of an interrupted study, and gives back the groups that it finished.
-    /// Where there is no journal, one is begun.
+    /// Goes on with the journal of an interrupted study. Where there is none, one is begun; if the
+    /// folder holds the whole result of this study, nothing is left to run.
     ///
     /// # Errors
     /// When the journal is of another study, or cannot be read or written.
-    pub fn resume(
-        folder: &Folder,
-        plan: &Plan,
-        manifest: Hash,
-    ) -> Result<(Self, Segments), JournalError> {
+    pub fn resume(folder: &Folder, plan: &Plan, manifest: Hash) -> Result<Resumed, JournalError> {
         let path = folder.path().join(JOURNAL);
-        let mut segments: Segments = vec![None; plan.groups().len()];
         let mut reader = Reader::open(&path)?;
         let Some(found) = reader.title()? else {
-            return Ok((Self::begin(folder, manifest)?, segments));
+            let segments = whole_result(folder.path(), plan, manifest);
+            return Ok(Resumed {
+                journal: Self::begin(folder, manifest)?,
+                segments: segments.unwrap_or_else(|| vec![None; plan.groups().len()]),
+                damaged_bytes: 0,
+            });
         };
         if found != manifest.to_string() {
             return Err(JournalError::OtherStudy {
@@ -143,18 +158,49 @@ impl Journal {
             });
         }
         let groups = GroupsByRow::of(plan);
-        let mut whole = reader.position;
+        let mut segments: Segments = vec![None; plan.groups().len()];
         while let Some(csv) = reader.segment()? {
-            let Some((group, segment)) = groups.segment(plan, csv) else {
-                break;
-            };
-            if segments[group].replace(segment).is_some() {
-                break;
+            let length = csv.len() as u64;
+            match groups.segment(plan, csv) {
+                Some((group, segment)) if segments[group].is_none() => {
+                    segments[group] = Some(segment);
+                }
+                _ => reader.damaged_bytes += length,
             }
-            whole = reader.position;
         }
-        let file = reader.into_file(whole)?;
-        Ok((Self { file, path }, segments))
+        let damaged_bytes = reader.damaged_bytes;
+        let journal = if damaged_bytes == 0 {
+            let position = reader.position;
+            Self {
+                file: reader.into_file(position)?,
+                path,
+            }
+        } else {
+            Self::rewritten(folder, manifest, segments.iter().flatten())?
+        };
+        Ok(Resumed {
+            journal,
+            segments,
+            damaged_bytes,
+        })
+    }
+
+    /// A new journal with these segments in the place of the one there.
+    fn rewritten<'s>(
+        folder: &Folder,
+        manifest: Hash,
+        segments: impl Iterator<Item = &'s Segment>,
+    ) -> Result<Self, FileError> {
+        let path = unfinished(folder.path(), JOURNAL);
+        let file = File::create(&path).map_err(failed("write", &path))?;
+        let mut journal = Self { file, path };
+        journal.write(title(manifest).as_bytes())?;
+        for segment in segments {
+            journal.append(segment)?;
+        }
+        let path = folder.path().join(JOURNAL);
+        std::fs::rename(&journal.path, &path).map_err(failed("write", &path))?;
+        Ok(Self { path, ..journal })
     }
 
     /// Adds a finished group. It is safe from the end of this program as soon as this returns.
@@ -173,14 +219,40 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn remove(self) -> Result<(), FileError> {
-        std::fs::remove_file(&self.path).map_err(failed("remove", &self.path))
+    pub fn remove(self, folder: &Folder) -> Result<(), FileError> {
+        folder.require_unmoved()?;
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed("remove", &self.path)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), FileError> {
         let written = self.file.write_all(bytes);
         written.map_err(failed("write", &self.path))
     }
+}
+
+/// The first line of the journal of a study with this manifest.
+fn title(manifest: Hash) -> String {
+    format!("{TITLE} {manifest}\n")
+}
+
+/// Every segment of the study, if the folder holds its whole result.
+fn whole_result(folder: &Path, plan: &Plan, manifest: Hash) -> Option<Segments> {
+    let results = results::read(folder).ok()?;
+    let rows = results.rows;
+    if results.manifest.digest != manifest || rows.len() != plan.rollouts() {
+        return None;
+    }
+    let groups = rows.chunks(plan.cast.policies.len());
+    Some(
+        groups
+            .map(|rows| Some(Segment::new(rows.to_vec())))
+            .collect(),
+    )
 }
 
 /// Which group a row belongs to: by the id of the first rollout of each group.
@@ -212,8 +284,10 @@ impl GroupsByRow {
 struct Reader<'p> {
     file: BufReader<File>,
     path: &'p Path,
-    /// Bytes read so far, all of them whole lines and segments.
+    /// Bytes read so far.
     position: u64,
+    /// Bytes of them that are no segments.
+    damaged_bytes: u64,
 }
 
 impl<'p> Reader<'p> {
@@ -226,6 +300,7 @@ impl<'p> Reader<'p> {
             file: BufReader::new(file),
             path,
             position: 0,
+            damaged_bytes: 0,
         })
     }
 
@@ -236,6 +311,7 @@ impl<'p> Reader<'p> {
             path: self.path.to_owned(),
         };
         let line = line(&mut self.file).map_err(failed("read", self.path))?;
+        let line = String::from_utf8(line).map_err(|_| no_journal())?;
         let Some(text) = line.strip_suffix('\n') else {
             let is_begun = format!("{TITLE} ").starts_with(&*line) || line.starts_with(TITLE);
             return if is_begun {
@@ -249,21 +325,40 @@ impl<'p> Reader<'p> {
         Ok(Some(manifest.trim().to_owned()))
     }
 
-    /// The next segment; nothing at the end, and where the bytes do not fit.
+    /// The rows of the next whole segment; nothing at the end. What comes before it is damaged.
     fn segment(&mut self) -> Result<Option<Vec<u8>>, FileError> {
-        let failed = |error| failed("read", self.path)(error);
-        let line = line(&mut self.file).map_err(failed)?;
-        let Some((length, digest)) = segment_line(&line) else {
+        while self.position < MOST_BYTES {
+            let line = line(&mut self.file).map_err(failed("read", self.path))?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            let length = line.len() as u64;
+            if let Some(csv) = self.rows_after(&line)? {
+                self.position += length + csv.len() as u64;
+                return Ok(Some(csv));
+            }
+            self.position += length;
+            self.damaged_bytes += length;
+        }
+        Ok(None)
+    }
+
+    /// The rows that follow the first line of a segment. If it is none, or they are not whole, the
+    /// next line is the one after it.
+    fn rows_after(&mut self, line: &[u8]) -> Result<Option<Vec<u8>>, FileError> {
+        let Some((length, digest)) = std::str::from_utf8(line).ok().and_then(segment_line) else {
             return Ok(None);
         };
         let mut csv = Vec::new();
         let read = (&mut self.file).take(length).read_to_end(&mut csv);
-        let read = read.map_err(failed)? as u64;
-        if read != length || Hash(xxh3_128(&csv)).to_string() != digest {
-            return Ok(None);
+        let read = read.map_err(failed("read", self.path))? as u64;
+        if read == length && Hash(xxh3_128(&csv)).to_string() == digest {
+            return Ok(Some(csv));
         }
-        self.position += line.len() as u64 + length;
-        Ok(Some(csv))
+        let next = self.position + line.len() as u64;
+        let sought = self.file.seek(SeekFrom::Start(next));
+        sought.map_err(failed("read", self.path))?;
+        Ok(None)
     }
 
     /// The file, cut off after `length` bytes and ready for more.
@@ -276,12 +371,12 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The next line with its line break; without one at the end of the file, where a line is too long,
-/// and where it is no text.
-fn line(file: &mut BufReader<File>) -> io::Result<String> {
+/// The next line with its line break; without one at the end of the file and where a line is too
+/// long.
+fn line(file: &mut BufReader<File>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(LONGEST_LINE).read_until(b'\n', &mut bytes)?;
-    Ok(String::from_utf8(bytes).unwrap_or_default())
+    Ok(bytes)
 }
 
 /// Length and digest of a segment, from its first line.

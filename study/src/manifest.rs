@@ -13,7 +13,7 @@ use crate::row::ROW_SCHEMA;
 
 /// The version of the manifest. A reader refuses any other; a study is run again rather than
 /// migrated.
-pub const MANIFEST_SCHEMA: u32 = 1;
+pub const MANIFEST_SCHEMA: u32 = 2;
 
 /// A manifest: what is frozen, its digest, and what happened to be so when it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +109,8 @@ pub struct Circumstances {
     pub workers: Option<u64>,
     /// Hash of `rows.csv` as it was written.
     pub rows_digest: Option<Hash>,
+    /// Hash of `scenarios.jsonl` as it was written.
+    pub scenarios_digest: Option<Hash>,
 }
 
 impl Manifest {

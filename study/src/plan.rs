@@ -49,7 +49,7 @@ pub enum PlanError {
     #[error(transparent)]
     File(#[from] StudyReport),
     /// Two scenarios have the same identity, so their rows could not be told apart.
-    #[error("two worlds of the study are called `{0}`: rename one of the files")]
+    #[error("two worlds of the study are called `{0}`: name it once, or rename one of the files")]
     SameScenario(String),
     /// The number of worlds handed over is not the number named in the file.
     #[error("the study names {named} worlds, {given} were given")]

@@ -43,18 +43,20 @@ pub enum ResultsError {
     /// A file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Nothing says which rows there were.
-    #[error("the manifest has no `rows_digest`, so nothing shows that the rows are whole")]
-    NoDigest,
+    /// Nothing says what the file was.
+    #[error("the manifest has no digest of `{0}`, so nothing shows that it is whole")]
+    NoDigest(&'static str),
     /// The manifest.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The rows.
     #[error(transparent)]
     Rows(#[from] RowsError),
-    /// The rows are not those that the manifest speaks of.
-    #[error("the manifest says that `{ROWS}` has digest {stated}, but it has {found}")]
-    OtherRows {
+    /// A file is not the one that the manifest speaks of.
+    #[error("the manifest says that `{file}` has digest {stated}, but it has {found}")]
+    OtherFile {
+        /// The file.
+        file: &'static str,
         /// In the manifest.
         stated: Hash,
         /// Of the file.
@@ -114,22 +116,26 @@ pub fn write(
     scenarios: &[ScenarioLine],
     rows: &[u8],
 ) -> Result<Hash, FileError> {
-    let folder = folder.path();
+    folder.require_unmoved()?;
+    let path = folder.path();
     let mut manifest = manifest.clone();
     let rows_digest = Hash(xxh3_128(rows));
     manifest.circumstances.rows_digest = Some(rows_digest);
-    let (scenarios, manifest) = (scenarios_text(scenarios), manifest.to_json());
+    let scenarios = scenarios_text(scenarios);
+    manifest.circumstances.scenarios_digest = Some(Hash(xxh3_128(scenarios.as_bytes())));
+    let manifest = manifest.to_json();
     let files = [
         (ROWS, rows),
         (SCENARIOS, scenarios.as_bytes()),
         (MANIFEST, manifest.as_bytes()),
     ];
     for (name, bytes) in files {
-        write_whole(&unfinished(folder, name), bytes)?;
+        write_whole(&unfinished(path, name), bytes)?;
     }
+    folder.require_unmoved()?;
     for (name, _) in files {
-        let path = folder.join(name);
-        fs::rename(unfinished(folder, name), &path).map_err(failed("write", &path))?;
+        let whole = path.join(name);
+        fs::rename(unfinished(path, name), &whole).map_err(failed("write", &whole))?;
     }
     Ok(rows_digest)
 }
@@ -142,16 +148,31 @@ pub fn read(folder: &Path) -> Result<Results, ResultsError> {
     let path = folder.join(MANIFEST);
     let text = fs::read_to_string(&path).map_err(failed("read", &path))?;
     let manifest = Manifest::from_json(&text)?;
-    let path = folder.join(ROWS);
-    let bytes = fs::read(&path).map_err(failed("read", &path))?;
-    let found = Hash(xxh3_128(&bytes));
-    let stated = manifest.circumstances.rows_digest;
-    let stated = stated.ok_or(ResultsError::NoDigest)?;
-    if stated != found {
-        return Err(ResultsError::OtherRows { stated, found });
-    }
+    let bytes = read_stated(folder, ROWS, manifest.circumstances.rows_digest)?;
+    read_stated(folder, SCENARIOS, manifest.circumstances.scenarios_digest)?;
     let rows = read_csv(&bytes[..])?;
     Ok(Results { manifest, rows })
+}
+
+/// The bytes of a file of which the manifest states the digest.
+fn read_stated(
+    folder: &Path,
+    file: &'static str,
+    stated: Option<Hash>,
+) -> Result<Vec<u8>, ResultsError> {
+    let stated = stated.ok_or(ResultsError::NoDigest(file))?;
+    let path = folder.join(file);
+    let bytes = fs::read(&path).map_err(failed("read", &path))?;
+    let found = Hash(xxh3_128(&bytes));
+    if stated == found {
+        Ok(bytes)
+    } else {
+        Err(ResultsError::OtherFile {
+            file,
+            stated,
+            found,
+        })
+    }
 }
 
 /// Writes a file and has the system put it on the disk, so that a rename never makes an empty file

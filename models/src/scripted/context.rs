@@ -11,7 +11,7 @@ use super::file::{Condition, Origin, OriginKind, Part, Step};
 
 /// How many segments a turn may look at, all searches together. A step with a few copies looks at a
 /// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
-const MOST_LOOKS: u32 = 1_000_000;
+const MOST_LOOKS: u32 = 100_000;
 
 /// A turn as a script sees it.
 pub(super) struct View<'t> {

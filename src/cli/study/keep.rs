@@ -1,12 +1,13 @@
 //! Running a study so that nothing finished is lost, however the program ends.
 
+use std::io::Write as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use study::folder::{FileError, Folder};
-use study::journal::{Journal, JournalError, Segments};
+use study::journal::{Journal, JournalError, Resumed, Segments};
 use study::manifest::Manifest;
 use study::plan::Plan;
 use study::runner::{self, Ended, Outcomes, Progress};
@@ -21,24 +22,34 @@ use crate::cli::terminal::Terminal;
 pub(super) struct Keeper {
     journal: Journal,
     segments: Segments,
+    interruption: Interruption,
 }
 
 impl Keeper {
-    /// Begins a journal in the folder, or goes on with the one there.
+    /// Begins a journal in the folder, or goes on with the one there. From then on the program can be
+    /// interrupted.
     pub(super) fn open(
         folder: &Folder,
         plan: &Plan,
         manifest: &Manifest,
         resume: bool,
+        terminal: &Terminal,
     ) -> Result<Self, Failure> {
-        let opened = if resume {
-            Journal::resume(folder, plan, manifest.digest)
+        let (journal, segments) = if resume {
+            let resumed = Journal::resume(folder, plan, manifest.digest);
+            let resumed = resumed.map_err(|error| unusable(&error))?;
+            tell_resumed(&resumed, plan, terminal);
+            (resumed.journal, resumed.segments)
         } else {
             let begun = Journal::begin(folder, manifest.digest);
-            begun.map(|journal| (journal, vec![None; plan.groups().len()]))
+            let journal = begun.map_err(|error| unusable(&error))?;
+            (journal, vec![None; plan.groups().len()])
         };
-        let (journal, segments) = opened.map_err(|error| unusable(&error))?;
-        Ok(Self { journal, segments })
+        Ok(Self {
+            journal,
+            segments,
+            interruption: Interruption::listen(),
+        })
     }
 
     /// Runs what is not yet in the journal. Nothing is given back if the user interrupts it, who is
@@ -50,24 +61,14 @@ impl Keeper {
         progress: ProgressChoice,
         terminal: &Terminal,
     ) -> Result<Option<(Outcomes, Journal)>, Failure> {
-        let done = self
-            .segments
-            .iter()
-            .flatten()
-            .map(|segment| segment.rows.len());
-        let done: usize = done.sum();
-        if done > 0 {
-            let total = plan.rollouts();
-            terminal.note(&format!("{done} of {total} rollouts were finished before"));
-        }
         let mut display = progress.display(terminal, plan.rollouts());
         let mut unkept: Option<FileError> = None;
-        let stop = stop_on_signal();
+        let stop = &self.interruption.asked;
         let ended = runner::run(
             plan,
             workers,
             self.segments,
-            &stop,
+            stop,
             |progress, segment| match self.journal.append(segment) {
                 Ok(()) => {
                     display.show(progress);
@@ -80,6 +81,7 @@ impl Keeper {
             },
         );
         display.finish();
+        self.interruption.is_over.store(true, Ordering::Relaxed);
         if let Some(error) = unkept {
             let help = "make room, then go on with the same command and `--resume`";
             let problem = Problem::new(error.to_string()).help(help);
@@ -119,18 +121,44 @@ fn no_thread(error: &std::io::Error) -> Failure {
     Failure::new(Exit::Incomplete, problem)
 }
 
-/// Becomes true when the user interrupts the program, which may then end in its own time; a second
-/// interruption ends it at once. Where the system takes no handler, the first one does.
-fn stop_on_signal() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    let handler = ctrlc::set_handler(move || {
-        if told.swap(true, Ordering::Relaxed) {
+/// Says how much of a study that goes on is there.
+fn tell_resumed(resumed: &Resumed, plan: &Plan, terminal: &Terminal) {
+    let segments = resumed.segments.iter().flatten();
+    let done: usize = segments.map(|segment| segment.rows.len()).sum();
+    let total = plan.rollouts();
+    terminal.note(&format!("{done} of {total} rollouts were finished before"));
+    if resumed.damaged_bytes > 0 {
+        terminal.note(&format!(
+            "{} bytes of the journal were half written or damaged: what they held is run again",
+            resumed.damaged_bytes
+        ));
+    }
+}
+
+/// What the user asks for by interrupting the program: the first time that it ends when the rollouts
+/// that run have ended, the second time that it ends at once. Where the system takes no handler, the
+/// first time ends it.
+#[derive(Clone, Default)]
+struct Interruption {
+    asked: Arc<AtomicBool>,
+    /// Nothing is left to interrupt: the result is being written.
+    is_over: Arc<AtomicBool>,
+}
+
+impl Interruption {
+    fn listen() -> Self {
+        let interruption = Self::default();
+        let told = interruption.clone();
+        let handler = ctrlc::set_handler(move || told.again());
+        drop(handler);
+        interruption
+    }
+
+    fn again(&self) {
+        if !self.is_over.load(Ordering::Relaxed) && self.asked.swap(true, Ordering::Relaxed) {
             end_at_once();
         }
-    });
-    drop(handler);
-    stop
+    }
 }
 
 #[expect(
@@ -138,5 +166,9 @@ fn stop_on_signal() -> Arc<AtomicBool> {
     reason = "the user asked for it twice, and what is finished is in the journal"
 )]
 fn end_at_once() -> ! {
+    let line =
+        "ended at once: what was finished is kept; the same command with `--resume` goes on\n";
+    // If nobody can read it, nobody can be told so.
+    drop(std::io::stderr().write_all(line.as_bytes()));
     std::process::exit(Exit::Incomplete.code().into())
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod plans;
 
+mod earlier;
 mod keep;
 mod progress;
 mod summary;
@@ -9,18 +10,19 @@ mod summary;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use study::folder::{FileError, Folder, FolderError, MANIFEST};
+use study::folder::{FileError, Folder, FolderError, JOURNAL};
 use study::manifest::{Manifest, scenario_lines};
 use study::results;
 use study::row::Row;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::files::{self, MAX_RESULT_BYTES};
+use super::files;
 use super::library::{Library, case_of_row};
 use super::problem::Problem;
 use super::rows;
 use super::terminal::Terminal;
+use earlier::Earlier;
 use keep::Keeper;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
@@ -81,19 +83,23 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let default = || PathBuf::from("results").join(&plan.study.name);
     let path = args.out.clone().unwrap_or_else(default);
     let folder = Folder::open(&path).map_err(|error| unusable(&error))?;
+    let earlier = Earlier::in_folder(&path, &manifest);
+    if let Some(Earlier::OtherStudy(name)) = &earlier {
+        return Err(other_study(&path, name));
+    }
     let clock = Clock::start();
-    let kept = Keeper::open(&folder, &plan, &manifest, args.resume)?;
+    let kept = Keeper::open(&folder, &plan, &manifest, args.resume, terminal)?;
     let ran = kept.run(&plan, workers, args.progress, terminal)?;
     let Some((outcomes, journal)) = ran else {
         return Ok(Exit::Incomplete);
     };
     let seconds = clock.seconds();
-    let replaced = replaced(&path, &manifest);
     let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.csv);
-    let rows_digest = written.map_err(|error| unwritten(&error))?;
-    journal.remove().map_err(|error| unwritten(&error))?;
-    if let Some(replaced) = replaced {
-        terminal.note(&replaced);
+    let rows_digest = written.map_err(|error| unwritten(&error, &path))?;
+    let removed = journal.remove(&folder);
+    removed.map_err(|error| unwritten(&error, &path))?;
+    if let Some(earlier) = earlier {
+        terminal.note(&earlier.replaced(&path));
     }
     let told = summary::Told {
         plan: &plan,
@@ -120,29 +126,21 @@ fn unusable(error: &FolderError) -> Failure {
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
-fn unwritten(error: &FileError) -> Failure {
-    let help = "the rollouts are kept: mend this, then go on with the same command and `--resume`";
+fn unwritten(error: &FileError, folder: &Path) -> Failure {
+    let help = if folder.join(JOURNAL).is_file() {
+        "the rollouts are kept: mend this, then go on with the same command and `--resume`"
+    } else {
+        "the rollouts went with the folder: if it was moved, go on there with `--out` and `--resume`"
+    };
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
-/// What to say of the earlier result in `folder`, which is about to be replaced; nothing if there is
-/// none.
-fn replaced(folder: &Path, manifest: &Manifest) -> Option<String> {
-    let path = folder.join(MANIFEST);
-    if !path.is_file() {
-        return None;
-    }
-    let earlier = files::text(&path, MAX_RESULT_BYTES).ok();
-    let earlier = earlier.and_then(|text| Manifest::from_json(&text).ok());
-    let which = match earlier {
-        Some(earlier) if earlier.digest == manifest.digest => ", of the same manifest,".to_owned(),
-        Some(earlier) => format!(", of manifest {},", earlier.digest),
-        None => ", which this program cannot read,".to_owned(),
-    };
-    let folder = folder.display();
-    Some(format!(
-        "the earlier result in {folder}{which} was replaced"
-    ))
+/// A result is replaced by another run of its study, but not by mistake.
+fn other_study(folder: &Path, name: &str) -> Failure {
+    let folder = files::shown(folder);
+    let message = format!("`{folder}` holds the result of another study, `{name}`");
+    let help = "name another folder with `--out`, or move that result away";
+    Failure::new(Exit::Incomplete, Problem::new(message).help(help))
 }
 
 /// Tells which rollouts have no numbers because their backend failed, each with a command that

@@ -54,9 +54,8 @@ impl Study {
         Journal::begin(&self.folder(), self.manifest)
     }
 
-    fn resume(&self) -> Result<Segments, JournalError> {
-        let resumed = Journal::resume(&self.folder(), &self.plan, self.manifest)?;
-        Ok(resumed.1)
+    fn resume(&self) -> Result<Resumed, JournalError> {
+        Journal::resume(&self.folder(), &self.plan, self.manifest)
     }
 
     fn path(&self) -> PathBuf {
@@ -75,7 +74,7 @@ impl Study {
 
     /// Which groups are read back.
     fn resumed(&self) -> Vec<usize> {
-        let segments = self.resume().unwrap();
+        let segments = self.resume().unwrap().segments;
         let mut found = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
             if let Some(segment) = segment {
@@ -107,8 +106,11 @@ fn a_journal_that_is_cut_off_anywhere_keeps_its_whole_groups() {
     let bytes = study.written(&[1, 0]);
     for length in 0..=bytes.len() {
         fs::write(study.path(), &bytes[..length]).unwrap();
-        let (mut journal, segments) =
-            Journal::resume(&study.folder(), &study.plan, study.manifest).unwrap();
+        let Resumed {
+            mut journal,
+            segments,
+            damaged_bytes,
+        } = study.resume().unwrap();
         let kept = segments.iter().flatten().count();
         let expected = [one, bytes.len()]
             .iter()
@@ -116,6 +118,7 @@ fn a_journal_that_is_cut_off_anywhere_keeps_its_whole_groups() {
             .count();
         assert_eq!(kept, expected, "{length} of {} bytes", bytes.len());
         let whole = [none, one, bytes.len()][kept];
+        assert_eq!(damaged_bytes, length.saturating_sub(whole) as u64);
         assert_eq!(fs::metadata(study.path()).unwrap().len(), whole as u64);
         journal.append(&study.segments[2]).unwrap();
         let mut expected = vec![1, 0, 2];
@@ -125,17 +128,28 @@ fn a_journal_that_is_cut_off_anywhere_keeps_its_whole_groups() {
     }
 }
 
+/// A damaged segment costs no other.
 #[test]
-fn a_changed_byte_ends_the_journal() {
+fn a_changed_byte_loses_its_segment_only() {
     let study = Study::new();
-    let first = study.written(&[0]).len();
+    let first = study.written(&[]).len();
+    let second = study.written(&[0]).len();
     let bytes = study.written(&[0, 1]);
     for position in (first..bytes.len()).step_by(7) {
         let mut changed = bytes.clone();
         changed[position] ^= 1;
         fs::write(study.path(), changed).unwrap();
-        assert_eq!(study.resumed(), [0], "byte {position}");
+        let kept = usize::from(position < second);
+        assert!(study.resume().unwrap().damaged_bytes > 0);
+        // What was damaged is gone from the file.
+        let resumed = study.resume().unwrap();
+        assert_eq!(resumed.damaged_bytes, 0);
+        drop(resumed);
+        assert_eq!(study.resumed(), [kept], "byte {position}");
     }
+    let stray = [&bytes[..second], b"\nsegment\n\xff\n", &bytes[second..]].concat();
+    fs::write(study.path(), stray).unwrap();
+    assert_eq!(study.resumed(), [0, 1]);
 }
 
 /// The digest fits, but the rows are not those of a group that is still to run.
@@ -155,9 +169,10 @@ fn segments_of_other_rows_are_not_taken() {
     };
     for wrong in [half, mixed, empty, garbage, study.segments[0].clone()] {
         study.written(&[0]);
-        let resumed = Journal::resume(&study.folder(), &study.plan, study.manifest);
-        resumed.unwrap().0.append(&wrong).unwrap();
-        assert_eq!(study.resumed(), [0]);
+        let mut journal = study.resume().unwrap().journal;
+        journal.append(&wrong).unwrap();
+        journal.append(&study.segments[2]).unwrap();
+        assert_eq!(study.resumed(), [0, 2]);
     }
 }
 
@@ -214,6 +229,41 @@ fn a_file_that_is_no_journal_stays_as_it_was() {
 #[test]
 fn a_journal_goes_when_it_is_no_longer_needed() {
     let study = Study::new();
-    study.begin().unwrap().remove().unwrap();
+    let folder = study.folder();
+    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    journal.remove(&folder).unwrap();
     assert!(!study.path().exists());
+    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    fs::remove_file(study.path()).unwrap();
+    journal.remove(&folder).unwrap();
+}
+
+/// What is now in the place of the folder belongs to somebody else.
+#[test]
+fn nothing_is_removed_from_a_folder_that_took_the_place_of_ours() {
+    let study = Study::new();
+    let place = study.place.path().join("result");
+    let folder = Folder::open(&place).unwrap();
+    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    fs::rename(&place, study.place.path().join("moved")).unwrap();
+    let theirs = Folder::open(&place).unwrap();
+    Journal::begin(&theirs, study.manifest).unwrap();
+    let error = journal.remove(&folder).unwrap_err();
+    assert!(error.to_string().contains("moved or replaced"), "{error}");
+    assert!(place.join(JOURNAL).exists());
+    let manifest = Manifest::freeze(&study.plan);
+    let error = results::write(&folder, &manifest, &[], b"").unwrap_err();
+    assert!(error.to_string().contains("moved or replaced"), "{error}");
+}
+
+#[test]
+fn a_finished_study_has_nothing_left_to_run() {
+    let study = Study::new();
+    let mut csv = crate::row::csv_header();
+    for segment in &study.segments {
+        csv.extend(&segment.csv);
+    }
+    let manifest = Manifest::freeze(&study.plan);
+    results::write(&study.folder(), &manifest, &[], &csv).unwrap();
+    assert_eq!(study.resumed(), [0, 1, 2]);
 }

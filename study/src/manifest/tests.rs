@@ -64,7 +64,13 @@ fn circumstances_are_files_workers_and_the_digest_of_the_rows() {
     let names: Vec<_> = json.as_object().unwrap().keys().collect();
     assert_eq!(
         names,
-        ["study_file", "world_files", "workers", "rows_digest"]
+        [
+            "study_file",
+            "world_files",
+            "workers",
+            "rows_digest",
+            "scenarios_digest"
+        ]
     );
 }
 
@@ -106,11 +112,11 @@ fn a_manifest_changed_by_hand_is_refused() {
     assert!(matches!(error, ManifestError::Digest { .. }), "{error}");
     let other = manifest()
         .to_json()
-        .replacen("\"schema\": 1", "\"schema\": 4", 1);
+        .replacen("\"schema\": 2", "\"schema\": 4", 1);
     let message = Manifest::from_json(&other).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the manifest has schema 4, this build reads schema 1"
+        "the manifest has schema 4, this build reads schema 2"
     );
     let more = manifest()
         .to_json()

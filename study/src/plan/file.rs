@@ -14,8 +14,9 @@ pub const SCHEMA: u32 = 1;
 pub const MAX_BYTES: usize = 1 << 20;
 /// Entries of the longest list.
 pub const MAX_ENTRIES: usize = 10_000;
-/// Rollouts of the largest study. Its rows must fit into a file that is read back, which holds 256 MiB:
-/// a good kilobyte for each, where those of the shipped study take 640 bytes.
+/// Rollouts of the largest study. Its rows must fit into a file that is read back, which holds
+/// [`crate::folder::MAX_ROWS_BYTES`]: four kilobytes for each, where those of the shipped study take
+/// 640 bytes and the longest names 500 more.
 pub const MAX_ROLLOUTS: usize = 250_000;
 /// Characters of the longest name.
 pub const MAX_NAME: usize = 64;

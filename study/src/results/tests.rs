@@ -120,7 +120,21 @@ fn rows_of_another_run_are_noticed() {
     fs::write(folder.path().join(ROWS), ran("1, 2").csv).unwrap();
     assert!(matches!(
         read(folder.path()),
-        Err(ResultsError::OtherRows { .. })
+        Err(ResultsError::OtherFile { file: ROWS, .. })
+    ));
+}
+
+#[test]
+fn changed_scenarios_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    ran("1").write(folder.path()).unwrap();
+    fs::write(folder.path().join(SCENARIOS), "garbage").unwrap();
+    assert!(matches!(
+        read(folder.path()),
+        Err(ResultsError::OtherFile {
+            file: SCENARIOS,
+            ..
+        })
     ));
 }
 
@@ -133,7 +147,10 @@ fn a_result_without_the_digest_of_its_rows_is_refused() {
     let mut manifest = Manifest::from_json(&fs::read_to_string(&path).unwrap()).unwrap();
     manifest.circumstances.rows_digest = None;
     fs::write(&path, manifest.to_json()).unwrap();
-    assert!(matches!(read(folder.path()), Err(ResultsError::NoDigest)));
+    assert!(matches!(
+        read(folder.path()),
+        Err(ResultsError::NoDigest(ROWS))
+    ));
 }
 
 #[test]

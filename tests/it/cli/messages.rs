@@ -157,3 +157,22 @@ fn so_many_warnings_about_a_script_are_told_and_then_where_they_end() {
     let done = place.run(&check).expect(3);
     assert!(done.out.contains("1 error, 51 warnings"), "{}", done.out);
 }
+
+/// A forged line would pass for a message of the program.
+#[test]
+fn a_line_break_in_a_name_makes_no_second_message() {
+    let place = Place::new();
+    let name = "no\nerror: forged";
+    for words in [
+        &["run", name, "--policy", "none"][..],
+        &["run", CASE_2, "--policy", name],
+        &["explain", name],
+        &["check", name],
+        &["replay", name],
+    ] {
+        let done = place.run(&[words, &["--error-format", "plain"]].concat());
+        assert!(!done.err.is_empty(), "{words:?}");
+        let forged = |text: &str| text.lines().any(|line| line.starts_with("error: forged"));
+        assert!(!forged(&done.err) && !forged(&done.out), "{done:?}");
+    }
+}

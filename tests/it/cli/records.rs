@@ -206,11 +206,11 @@ fn a_result_changed_by_hand_is_refused() {
     let manifest = place.read("results/demos/manifest.json");
     place.write(
         "results/demos/manifest.json",
-        manifest.replace("\"schema\": 1", "\"schema\": 2"),
+        manifest.replace("\"schema\": 2", "\"schema\": 3"),
     );
     place
         .run(&["replay", "results/demos"])
-        .fails(7, &["schema 2"]);
+        .fails(7, &["schema 3"]);
     std::fs::remove_file(place.path("results/demos/manifest.json")).expect("the manifest");
     place
         .run(&["diff", "results/demos", "results/demos"])

@@ -57,7 +57,7 @@ fn a_file_that_is_no_snapshot_is_refused() {
     place.run(&take).expect(0);
     let good = std::fs::read(place.path("state.snap")).expect("a snapshot");
     let mut newer = good.clone();
-    newer[8] = 2;
+    newer[8] += 1;
     let mut changed = good.clone();
     changed[100] ^= 1;
     let wrong: [(&[u8], i32, &str); 5] = [
@@ -65,7 +65,7 @@ fn a_file_that_is_no_snapshot_is_refused() {
         (b"World(schema: 1)", 3, "no snapshot of a rollout"),
         (&good[..good.len() - 1], 3, "is damaged"),
         (&changed, 3, "is damaged"),
-        (&newer, 7, "format version 2"),
+        (&newer, 7, "format version 3"),
     ];
     let from = [&step[..], &["n", "--from", "wrong.snap"]].concat();
     for (bytes, code, says) in wrong {

@@ -85,8 +85,8 @@ fn files(place: &Place, folder: &str) -> Vec<String> {
 /// The kind of loss: what was finished when the user, or the system, ended the program.
 #[test]
 fn an_interrupted_study_goes_on_where_it_was() {
-    let place = place(SEEDS);
     for signal in ["INT", "TERM"] {
+        let place = place(SEEDS);
         let child = begun(&place, &["--resume"]);
         send(signal, &child);
         let interrupted = ended(child).expect(5);
@@ -156,6 +156,59 @@ fn what_is_in_the_way_of_a_result_is_told_before_it_runs() {
         .run(&words("1", &[]))
         .fails(5, &["scenarios.jsonl` is in the way"]);
     assert_eq!(files(&place, "results/long"), ["scenarios.jsonl"]);
+}
+
+/// A second run of a study replaces the first, but another study does not.
+#[test]
+fn the_result_of_another_study_is_not_replaced() {
+    let place = place(1);
+    place.run(&words("1", &[])).expect(0);
+    let rows = place.read("results/long/rows.csv");
+    let other = place.read("long.ron").replace("\"long\"", "\"other\"");
+    place.write("other.ron", other);
+    let over = ["study", "other.ron", "--out", "results/long"];
+    place
+        .run(&over)
+        .fails(5, &["the result of another study, `long`", "--out"]);
+    assert_eq!(place.read("results/long/rows.csv"), rows);
+}
+
+/// The result is there already: nothing is run again, and no journal is left behind.
+#[test]
+fn a_finished_study_that_goes_on_has_nothing_to_run() {
+    let place = place(2);
+    let first = place.run(&words("1", &[])).expect(0);
+    let again = place.run(&words("1", &["--resume"])).expect(0);
+    assert!(
+        again.err.contains("4 of 4 rollouts were finished before"),
+        "{again:?}"
+    );
+    let digests = |out: &str| -> Vec<String> {
+        let named = |line: &&str| line.starts_with("manifest") || line.starts_with("rows");
+        out.lines().filter(named).map(str::to_owned).collect()
+    };
+    assert_eq!(digests(&again.out), digests(&first.out));
+    assert_eq!(digests(&again.out).len(), 2);
+    let expected = [".lock", "manifest.json", "rows.csv", "scenarios.jsonl"];
+    assert_eq!(files(&place, "results/long"), expected);
+}
+
+/// What is now in the place of the folder is not overwritten.
+#[test]
+fn a_folder_that_is_moved_while_a_study_runs_keeps_its_rows() {
+    let place = place(SEEDS);
+    let child = begun(&place, &[]);
+    std::fs::rename(place.path("results/long"), place.path("moved")).expect("a move");
+    place.run(&words("1", &["--seed", "9"])).expect(0);
+    let theirs = place.read("results/long/rows.csv");
+    ended(child).fails(5, &["moved or replaced", "--resume"]);
+    assert_eq!(place.read("results/long/rows.csv"), theirs);
+    let resumed = place
+        .run(&words("1", &["--resume", "--out", "moved"]))
+        .expect(0);
+    let all = format!("{} of {} rollouts", 2 * SEEDS, 2 * SEEDS);
+    assert!(resumed.err.contains(&all), "{resumed:?}");
+    assert_eq!(place.read("moved/rows.csv"), undisturbed(&place));
 }
 
 /// The study file was named relative to the folder where the study ran.

@@ -229,3 +229,10 @@ fn every_code_is_in_order_and_explained() {
         assert!(!entry.explanation.is_empty());
     }
 }
+
+/// Even if each row is about a scenario and a family of the longest name that a file can have.
+#[test]
+fn the_rows_of_the_largest_study_can_be_read() {
+    const LONG_ROW_BYTES: u64 = 4 << 10;
+    assert!(MAX_ROLLOUTS as u64 * LONG_ROW_BYTES <= crate::folder::MAX_ROWS_BYTES);
+}
