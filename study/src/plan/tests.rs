@@ -147,7 +147,8 @@ fn a_script_that_the_model_refuses_is_told_with_its_scenario() {
 #[test]
 fn two_scenarios_of_one_name_are_refused() {
     let error = plan_of(TEXT, vec![planned("a", ""), planned("a", "final")]).unwrap_err();
-    let expected = "two worlds of the study are called `a`: rename one of the files";
+    let expected =
+        "two worlds of the study are called `a`: name it once, or rename one of the files";
     assert_eq!(error.to_string(), expected);
 }
 
