@@ -54,8 +54,8 @@ fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
         plugin(
             "taint_only_v1",
             "Refuses or confirms every tainted high-risk call, authorised or not.",
-            Vec::new(),
-            |_| Box::new(TaintOnlyV1),
+            TaintOnlyV1::parameters(),
+            |parameters| Box::new(TaintOnlyV1::of_parameters(parameters)),
         ),
         plugin(
             "intent_ledger_v2",

@@ -204,7 +204,7 @@ pub const CHECKPOINT_HOLD: Rule = Rule {
     doc: "An authorised, tainted call of an irrevocable e-mail tool is held once; the same call \
           proposed again commits. The paper counts synthetic confirmation and rollback paths (5.6, \
           Appendix H 7) and does not say where; this place gives the block rate of 0.2000 in \
-          Table 11 at the completion of intent_ledger_v2.",
+          Table 11 at the completion of intent_ledger_v2. Not with the parameter `hold=none`.",
 };
 
 /// Quarantine at retrieval.
@@ -216,8 +216,8 @@ pub const QUARANTINE_TAINTED_MEMORY: Rule = Rule {
     policies: &["intent_ledger_v2", "rollback_v2", "taint_only_v1"],
     doc: "A memory record whose recorded label is tainted is quarantined when it is read. \
           Inferred from the logged spread of the memory stage (Table 15) and from case 5 of \
-          Table 21; the equations are about proposals only. The evidence names the untrusted \
-          sources in the record.",
+          Table 21; the equations are about proposals only, and with the parameter `memory=pass` \
+          so is the policy. The evidence names the untrusted sources in the record.",
 };
 
 /// Two policies of a composition rewrite one call differently.
