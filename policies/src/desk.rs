@@ -7,13 +7,13 @@ use plugins::briefing::Trust;
 use plugins::conformance::generate;
 use plugins::conformance::sample::{World, argument, given, tool};
 use plugins::draws::{Draws, RolloutKey};
-use plugins::ids::{CallId, SourceId, StoreId};
+use plugins::ids::{AgentId, CallId, SourceId, StoreId};
 use plugins::label::{LabelId, Readers};
 use plugins::ledger::Condition;
 use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::{
-    Hooks, MemoryVerdict, Policy, ProposalVerdict, RecordView, RecoveryNotice, RecoveryVerdict,
-    Ruling,
+    Hooks, MemoryVerdict, Policy, PromptVerdict, ProposalVerdict, RecordView, RecoveryNotice,
+    RecoveryVerdict, Ruling,
 };
 use plugins::predicate::{expanding_fields, leaking_fields, matches};
 use plugins::tool::{RiskClass, Role, Target};
@@ -149,6 +149,12 @@ pub(crate) fn decide(
     policy.on_proposal(&mut world.view(&mut draws), world.proposal(call))
 }
 
+/// How the policy rules on a prompt without segments.
+pub(crate) fn prompt(policy: &mut dyn Policy, world: &World) -> Ruling<PromptVerdict> {
+    let mut draws = Draws::new(RolloutKey::default());
+    policy.on_prompt(&mut world.view(&mut draws), AgentId(0), &[])
+}
+
 /// How the policy rules on the reading of a record with this recorded label; its content's exact
 /// label is bottom.
 pub(crate) fn read_memory(
@@ -226,7 +232,7 @@ pub(crate) fn assert_label_monotone(policy: &mut dyn Policy) {
             assert_ne!(after, ProposalVerdict::Allow, "argument {position}");
         }
     }
-    assert!(refusals > 1_000, "{refusals}");
+    assert!(refusals > 500, "{refusals}");
 }
 
 /// Joins `more` into an argument, and into the recorded label if the argument has authority.

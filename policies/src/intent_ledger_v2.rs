@@ -12,7 +12,7 @@ use plugins::state::SavedState;
 use crate::authorize::{Authorization, Scope, authorize, ledger_entry, refusal};
 use crate::quarantine::TaintedMemory;
 use crate::rules;
-use crate::taint::untrusted_sources;
+use crate::taint::{carried_sources, tainted_authority_fields};
 
 /// When `block_low_to_high_privilege_jump` blocks a call that matches the ledger.
 ///
@@ -113,19 +113,9 @@ impl IntentLedgerV2 {
             }
             JumpRule::OnAnyTaint => view
                 .tainted(proposal.call.recorded)
-                .then(|| tainted_authority_fields(view, proposal)),
+                .then(|| tainted_authority_fields(view, proposal, &view.briefing.untrusted)),
         }
     }
-}
-
-fn tainted_authority_fields(view: &View<'_>, proposal: &Proposal<'_>) -> Vec<u16> {
-    let specs = &proposal.tool.arguments;
-    let arguments = proposal.arguments.iter();
-    arguments
-        .filter(|argument| specs[usize::from(argument.position)].role.is_authority())
-        .filter(|argument| view.tainted(argument.label))
-        .map(|argument| argument.position)
-        .collect()
 }
 
 impl SavedState for IntentLedgerV2 {}
@@ -173,21 +163,13 @@ fn privilege_jump(
     entry: usize,
     fields: &[u16],
 ) -> Ruling<ProposalVerdict> {
-    let jumping = proposal
-        .arguments
-        .iter()
-        .filter(|argument| fields.contains(&argument.position));
-    let mut evidence = vec![ledger_entry(entry)];
-    for source in jumping.flat_map(|argument| untrusted_sources(view, argument.label)) {
-        if !evidence.contains(&source) {
-            evidence.push(source);
-        }
-    }
-    evidence.extend(proposal.node.map(Evidence::Node));
+    let untrusted = &view.briefing.untrusted;
     let reason = rules::LOW_TO_HIGH_PRIVILEGE_JUMP
         .reason()
         .with_fields(fields.iter().copied().map(DecidingField::Argument))
-        .with_evidence(evidence);
+        .with_evidence([ledger_entry(entry)])
+        .with_evidence(carried_sources(view, proposal, fields, untrusted))
+        .with_evidence(proposal.node.map(Evidence::Node));
     Ruling::new(ProposalVerdict::Block, reason)
 }
 

@@ -37,7 +37,7 @@ impl TaintedMemory {
         }
     }
 
-    /// The hook that it takes. Passing takes none, so that a fork is not taken for its sake.
+    /// The hook that it takes. Passing takes none, so it is not asked.
     pub(crate) const fn hooks(self) -> Hooks {
         match self {
             Self::Quarantine => Hooks::MEMORY_READ,
