@@ -1,15 +1,19 @@
 //! Calls to decide on, for the tests of every policy: all combinations of what the equations look
 //! at, and random scenarios.
 
+use std::collections::BTreeMap;
+
 use plugins::briefing::Trust;
 use plugins::conformance::generate;
 use plugins::conformance::sample::{World, argument, given, tool};
 use plugins::draws::{Draws, RolloutKey};
-use plugins::ids::{CallId, SourceId, StoreId};
+use plugins::ids::{AgentId, CallId, SourceId, StoreId};
 use plugins::label::{LabelId, Readers};
 use plugins::ledger::Condition;
+use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::{
-    MemoryVerdict, Policy, ProposalVerdict, RecordView, RecoveryNotice, RecoveryVerdict, Ruling,
+    Hooks, MemoryVerdict, Policy, PromptVerdict, ProposalVerdict, RecordView, RecoveryNotice,
+    RecoveryVerdict, Ruling,
 };
 use plugins::predicate::{expanding_fields, leaking_fields, matches};
 use plugins::tool::{RiskClass, Role, Target};
@@ -117,6 +121,15 @@ impl Features {
     }
 }
 
+/// What a policy with these parameters is made of: those given, and the defaults of the others.
+pub(crate) fn parameters(specs: &[ParameterSpec], given: &[(&str, &str)]) -> Parameters {
+    let given: BTreeMap<_, _> = given
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Parameters::resolve("policy", specs, &given).unwrap()
+}
+
 /// The calls of many random scenarios.
 pub(crate) fn random_calls() -> impl Iterator<Item = (World, CallId)> {
     (0..500).flat_map(|seed| {
@@ -134,6 +147,12 @@ pub(crate) fn decide(
 ) -> Ruling<ProposalVerdict> {
     let mut draws = Draws::new(RolloutKey::default());
     policy.on_proposal(&mut world.view(&mut draws), world.proposal(call))
+}
+
+/// How the policy rules on a prompt without segments.
+pub(crate) fn prompt(policy: &mut dyn Policy, world: &World) -> Ruling<PromptVerdict> {
+    let mut draws = Draws::new(RolloutKey::default());
+    policy.on_prompt(&mut world.view(&mut draws), AgentId(0), &[])
 }
 
 /// How the policy rules on the reading of a record with this recorded label; its content's exact
@@ -185,6 +204,16 @@ pub(crate) fn assert_quarantines_tainted_memory(policy: &mut dyn Policy) {
     }
 }
 
+/// That a policy lets tainted memory through, and does not ask to be asked.
+pub(crate) fn assert_passes_tainted_memory(policy: &mut dyn Policy) {
+    let mut world = World::new();
+    let note = world.add_source("doc:note", Trust::Untrusted, Readers::Everyone);
+    let tainted = world.label_of(&[note]);
+    let ruling = read_memory(policy, &world, tainted);
+    assert_eq!(ruling, Ruling::<MemoryVerdict>::neutral());
+    assert!(!policy.hooks().contains(Hooks::MEMORY_READ));
+}
+
 /// That another untrusted source in a call turns no refusal into an allow: in any argument, and in
 /// the recorded label as the instrumentation `paper` would log it.
 pub(crate) fn assert_label_monotone(policy: &mut dyn Policy) {
@@ -203,7 +232,7 @@ pub(crate) fn assert_label_monotone(policy: &mut dyn Policy) {
             assert_ne!(after, ProposalVerdict::Allow, "argument {position}");
         }
     }
-    assert!(refusals > 1_000, "{refusals}");
+    assert!(refusals > 500, "{refusals}");
 }
 
 /// Joins `more` into an argument, and into the recorded label if the argument has authority.

@@ -10,9 +10,9 @@ use plugins::predicate::expanding_fields;
 use plugins::state::SavedState;
 
 use crate::authorize::{Authorization, Scope, authorize, ledger_entry, refusal};
-use crate::quarantine::quarantine_tainted;
+use crate::quarantine::TaintedMemory;
 use crate::rules;
-use crate::taint::untrusted_sources;
+use crate::taint::{carried_sources, tainted_authority_fields};
 
 /// When `block_low_to_high_privilege_jump` blocks a call that matches the ledger.
 ///
@@ -47,31 +47,39 @@ impl JumpRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntentLedgerV2 {
     jump_rule: JumpRule,
+    memory: TaintedMemory,
 }
 
 impl IntentLedgerV2 {
-    /// The policy with this jump rule.
+    /// The policy with this jump rule, which quarantines tainted memory.
     #[must_use]
     pub const fn new(jump_rule: JumpRule) -> Self {
-        Self { jump_rule }
+        Self {
+            jump_rule,
+            memory: TaintedMemory::Quarantine,
+        }
     }
 
     /// The policy with these parameters, as declared by [`IntentLedgerV2::parameters`].
     #[must_use]
     pub fn of_parameters(parameters: &Parameters) -> Self {
-        Self::new(JumpRule::named(parameters.text("jump_rule")))
+        Self {
+            jump_rule: JumpRule::named(parameters.text("jump_rule")),
+            memory: TaintedMemory::of_parameters(parameters),
+        }
     }
 
     /// The parameters that it takes.
     #[must_use]
     pub fn parameters() -> Vec<ParameterSpec> {
-        vec![ParameterSpec {
+        let jump_rule = ParameterSpec {
             name: "jump_rule",
             doc: "When a call that matches the ledger is blocked as a privilege jump: if a tainted \
                   authority field has a value that the matched entry does not name (Expand of \
                   Eq. 10), never, or whenever the proposal is tainted.",
             kind: ParameterKind::Choice(&["on_unresolved_field", "off", "on_any_taint"]),
-        }]
+        };
+        vec![jump_rule, TaintedMemory::parameter()]
     }
 
     /// The ruling on a call that `entry` authorises.
@@ -105,26 +113,16 @@ impl IntentLedgerV2 {
             }
             JumpRule::OnAnyTaint => view
                 .tainted(proposal.call.recorded)
-                .then(|| tainted_authority_fields(view, proposal)),
+                .then(|| tainted_authority_fields(view, proposal, &view.briefing.untrusted)),
         }
     }
-}
-
-fn tainted_authority_fields(view: &View<'_>, proposal: &Proposal<'_>) -> Vec<u16> {
-    let specs = &proposal.tool.arguments;
-    let arguments = proposal.arguments.iter();
-    arguments
-        .filter(|argument| specs[usize::from(argument.position)].role.is_authority())
-        .filter(|argument| view.tainted(argument.label))
-        .map(|argument| argument.position)
-        .collect()
 }
 
 impl SavedState for IntentLedgerV2 {}
 
 impl Policy for IntentLedgerV2 {
     fn hooks(&self) -> Hooks {
-        Hooks::PROPOSAL | Hooks::MEMORY_READ
+        Hooks::PROPOSAL | self.memory.hooks()
     }
 
     fn on_proposal(
@@ -153,7 +151,7 @@ impl Policy for IntentLedgerV2 {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        quarantine_tainted(view, &record)
+        self.memory.on_read(view, &record)
     }
 }
 
@@ -165,21 +163,13 @@ fn privilege_jump(
     entry: usize,
     fields: &[u16],
 ) -> Ruling<ProposalVerdict> {
-    let jumping = proposal
-        .arguments
-        .iter()
-        .filter(|argument| fields.contains(&argument.position));
-    let mut evidence = vec![ledger_entry(entry)];
-    for source in jumping.flat_map(|argument| untrusted_sources(view, argument.label)) {
-        if !evidence.contains(&source) {
-            evidence.push(source);
-        }
-    }
-    evidence.extend(proposal.node.map(Evidence::Node));
+    let untrusted = &view.briefing.untrusted;
     let reason = rules::LOW_TO_HIGH_PRIVILEGE_JUMP
         .reason()
         .with_fields(fields.iter().copied().map(DecidingField::Argument))
-        .with_evidence(evidence);
+        .with_evidence([ledger_entry(entry)])
+        .with_evidence(carried_sources(view, proposal, fields, untrusted))
+        .with_evidence(proposal.node.map(Evidence::Node));
     Ruling::new(ProposalVerdict::Block, reason)
 }
 

@@ -1,7 +1,8 @@
 //! The built-in policies (defences), one file each, and the rules that their verdicts name.
 //!
-//! They share one reading of the trusted configuration (`authorize`) and differ in what they make
-//! of taint. What is *the paper's* and what is *inferred* is said at each policy and each rule.
+//! Those that look at the trusted configuration share one reading of it (`authorize`) and differ in
+//! what they make of taint. What is *the paper's*, what is *inferred* and what is *ours* is said at
+//! each policy and each rule.
 
 use std::sync::Arc;
 
@@ -9,10 +10,13 @@ use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::Policy;
 use plugins::registry::{DuplicateName, Factory, PluginInfo, Registry};
 
+pub mod cross_agent_taint_firewall;
 pub mod intent_ledger_v2;
 pub mod none;
+pub mod prompt_only;
 pub mod rollback_v2;
 pub mod rules;
+pub mod structured_guard;
 pub mod taint_only_v1;
 pub mod tool_boundary;
 
@@ -20,9 +24,12 @@ mod authorize;
 mod quarantine;
 mod taint;
 
+use cross_agent_taint_firewall::CrossAgentTaintFirewall;
 use intent_ledger_v2::IntentLedgerV2;
 use none::NoDefence;
+use prompt_only::PromptOnly;
 use rollback_v2::RollbackV2;
+use structured_guard::StructuredGuard;
 use taint_only_v1::TaintOnlyV1;
 use tool_boundary::ToolBoundary;
 
@@ -46,6 +53,18 @@ fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
             |_| Box::new(NoDefence),
         ),
         plugin(
+            "prompt_only",
+            "Shows guidance in every prompt and enforces nothing.",
+            PromptOnly::parameters(),
+            |parameters| Box::new(PromptOnly::new(parameters)),
+        ),
+        plugin(
+            "structured_guard",
+            "Asks for structured actions and puts every high-risk call to the user; no labels.",
+            StructuredGuard::parameters(),
+            |parameters| Box::new(StructuredGuard::new(parameters)),
+        ),
+        plugin(
             "tool_boundary",
             "Checks every high-risk call against the authorised tools and targets; no labels.",
             ToolBoundary::parameters(),
@@ -54,8 +73,8 @@ fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
         plugin(
             "taint_only_v1",
             "Refuses or confirms every tainted high-risk call, authorised or not.",
-            Vec::new(),
-            |_| Box::new(TaintOnlyV1),
+            TaintOnlyV1::parameters(),
+            |parameters| Box::new(TaintOnlyV1::of_parameters(parameters)),
         ),
         plugin(
             "intent_ledger_v2",
@@ -68,6 +87,12 @@ fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
             "intent_ledger_v2 with a checkpoint for e-mail and rollback of revoked sources.",
             RollbackV2::parameters(),
             |parameters| Box::new(RollbackV2::of_parameters(parameters)),
+        ),
+        plugin(
+            "cross_agent_taint_firewall",
+            "Blocks tainted high-risk calls that the ledger does not authorise; our definition.",
+            CrossAgentTaintFirewall::parameters(),
+            |parameters| Box::new(CrossAgentTaintFirewall::new(parameters)),
         ),
     ]
 }

@@ -3,7 +3,7 @@
 use plugins::action::Call;
 use plugins::briefing::Briefing;
 use plugins::ids::{CallId, SourceId};
-use plugins::parameters::{ParameterSpec, Parameters};
+use plugins::parameters::{ParameterKind, ParameterSpec, Parameters};
 use plugins::policy::{
     Evidence, Hooks, MemoryVerdict, Policy, Proposal, ProposalVerdict, RecordView, RecoveryAction,
     RecoveryNotice, RecoveryVerdict, Ruling, View,
@@ -16,6 +16,33 @@ use crate::authorize::ledger_entry;
 use crate::intent_ledger_v2::IntentLedgerV2;
 use crate::rules;
 
+/// What the checkpoint holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Checkpoint {
+    /// Each tainted call of an irrevocable e-mail tool that the ledger allows, once. *Inferred*: see
+    /// [`rules::CHECKPOINT_HOLD`].
+    #[default]
+    IrrevocableEmail,
+    /// Nothing: the recovery path alone. *Ours*, for ablation.
+    Nothing,
+}
+
+impl Checkpoint {
+    fn named(word: &str) -> Self {
+        match word {
+            "none" => Self::Nothing,
+            _ => Self::IrrevocableEmail,
+        }
+    }
+
+    /// Whether it holds a call that the ledger allows.
+    fn holds(self, view: &View<'_>, proposal: &Proposal<'_>) -> bool {
+        self == Self::IrrevocableEmail
+            && proposal.tool.irrevocable_email
+            && view.tainted(proposal.call.recorded)
+    }
+}
+
 /// *The paper's*: `intent_ledger_v2` with synthetic confirmation and rollback paths, counted
 /// separately (5.6, Appendix H 7). *Inferred*: where these paths are. One hold per tainted
 /// irrevocable e-mail call gives the published block rate; the undoing of what a revoked source
@@ -23,25 +50,39 @@ use crate::rules;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RollbackV2 {
     ledger: IntentLedgerV2,
+    checkpoint: Checkpoint,
 }
 
 impl RollbackV2 {
-    /// The rollback path on top of `ledger`.
+    /// The checkpoint and the rollback path on top of `ledger`.
     #[must_use]
     pub const fn new(ledger: IntentLedgerV2) -> Self {
-        Self { ledger }
+        Self {
+            ledger,
+            checkpoint: Checkpoint::IrrevocableEmail,
+        }
     }
 
-    /// The policy with these parameters, those of [`IntentLedgerV2::parameters`].
+    /// The policy with these parameters, as declared by [`RollbackV2::parameters`].
     #[must_use]
     pub fn of_parameters(parameters: &Parameters) -> Self {
-        Self::new(IntentLedgerV2::of_parameters(parameters))
+        Self {
+            ledger: IntentLedgerV2::of_parameters(parameters),
+            checkpoint: Checkpoint::named(parameters.text("hold")),
+        }
     }
 
-    /// The parameters that it takes.
+    /// The parameters that it takes: those of [`IntentLedgerV2::parameters`], and what is held.
     #[must_use]
     pub fn parameters() -> Vec<ParameterSpec> {
-        IntentLedgerV2::parameters()
+        let mut parameters = IntentLedgerV2::parameters();
+        parameters.push(ParameterSpec {
+            name: "hold",
+            doc: "What the checkpoint holds once: tainted calls of irrevocable e-mail tools that \
+                  the ledger allows (inferred from the block rate of Table 11), or none.",
+            kind: ParameterKind::Choice(&["irrevocable_email", "none"]),
+        });
+        parameters
     }
 }
 
@@ -60,10 +101,7 @@ impl Policy for RollbackV2 {
         proposal: Proposal<'_>,
     ) -> Ruling<ProposalVerdict> {
         let ruling = self.ledger.on_proposal(view, proposal);
-        let is_held = ruling.verdict == ProposalVerdict::Allow
-            && proposal.tool.irrevocable_email
-            && view.tainted(proposal.call.recorded);
-        if !is_held {
+        if ruling.verdict != ProposalVerdict::Allow || !self.checkpoint.holds(view, &proposal) {
             return ruling;
         }
         let reason = rules::CHECKPOINT_HOLD

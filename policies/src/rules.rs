@@ -26,7 +26,7 @@ pub struct Rule {
     pub denial: Option<DenialReason>,
     /// Where it comes from.
     pub origin: Origin,
-    /// The policies that use it; none if it belongs to all of them or to a composition.
+    /// The policies that use it, by name; none if it belongs to all of them or to a composition.
     pub policies: &'static [&'static str],
     /// What it says, with its source.
     pub doc: &'static str,
@@ -54,18 +54,25 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 pub const ALL: &[&Rule] = &[
     &ALLOW_AUTHORIZED_TARGET,
     &ALLOW_LEDGER_MATCH,
+    &ALLOW_MISSED_WRITE,
+    &ALLOW_TAINTED_MATCH,
+    &ALLOW_UNTAINTED_AUTHORITY,
     &ALLOW_UNTAINTED_MATCH,
     &LOW_TO_HIGH_PRIVILEGE_JUMP,
     &OUTSIDE_USER_GOAL,
     &SECRET_LEAK,
     &TAINTED_PRIVILEGE_JUMP,
+    &TAINTED_UNAUTHORIZED,
     &TARGET_NOT_AUTHORIZED,
+    &CONFIRM_STRUCTURED_ACTION,
     &CONFIRM_TAINTED_WRITE,
     &NOT_DECIDED,
     &CHECKPOINT_HOLD,
     &QUARANTINE_TAINTED_MEMORY,
     &CONFLICTING_REWRITES,
     &ROLLBACK_REVOKED_SOURCE,
+    &SHOW_GUIDANCE,
+    &SHOW_STRUCTURED_SCHEMA,
 ];
 
 /// `tool_boundary` lets a high-risk call commit.
@@ -90,6 +97,45 @@ pub const ALLOW_LEDGER_MATCH: Rule = Rule {
     doc: "The call matches the trusted ledger exactly, leaks nothing, and no tainted field \
           expands its authority (Eq. 10, Appendix H 6). Taint alone does not forbid it. The \
           evidence names the ledger entry.",
+};
+
+/// `structured_guard` takes a high-risk write for a low-risk one.
+pub const ALLOW_MISSED_WRITE: Rule = Rule {
+    id: "allow_missed_write",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Inferred,
+    policies: &["structured_guard"],
+    doc: "The guard takes the first high-risk write of an agent in an episode for low-risk, with the \
+          probability `missed_writes`, where the ledger names another action beside it. A \
+          stand-in: Table 11 prints a completion of 0.0102 although all 600 rows end in a \
+          confirmation or a parser failure (7.1), so what completes is the first of several \
+          actions; that it is a misread write is ours. The basis is `assumed`.",
+};
+
+/// `cross_agent_taint_firewall` lets a tainted high-risk call commit.
+pub const ALLOW_TAINTED_MATCH: Rule = Rule {
+    id: "allow_tainted_match",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Inferred,
+    policies: &["cross_agent_taint_firewall"],
+    doc: "An argument of authority is tainted, and the call matches the trusted ledger and leaks \
+          nothing: it is allowed and not confirmed. Inferred: the firewall completes what \
+          tool_boundary completes (Table 22: 0.9861 both; Table 18: 0.3130 against 0.3134). The \
+          evidence names the ledger entry.",
+};
+
+/// `cross_agent_taint_firewall` has nothing to say of a high-risk call.
+pub const ALLOW_UNTAINTED_AUTHORITY: Rule = Rule {
+    id: "allow_untainted_authority",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Inferred,
+    policies: &["cross_agent_taint_firewall"],
+    doc: "No argument of authority carries taint of the parameter `scope`, so a firewall against \
+          taint lets the call through, authorised or not. Ours: the paper names the policy and does \
+          not define it.",
 };
 
 /// `taint_only_v1` lets a high-risk call commit.
@@ -137,6 +183,7 @@ pub const SECRET_LEAK: Rule = Rule {
     denial: Some(DenialReason::TargetNotAuthorized),
     origin: Origin::Paper,
     policies: &[
+        "cross_agent_taint_firewall",
         "intent_ledger_v2",
         "rollback_v2",
         "taint_only_v1",
@@ -159,6 +206,21 @@ pub const TAINTED_PRIVILEGE_JUMP: Rule = Rule {
           outbound is inferred from the confirm rate of Table 11.",
 };
 
+/// A tainted call without an authorisation under `cross_agent_taint_firewall`.
+pub const TAINTED_UNAUTHORIZED: Rule = Rule {
+    id: "block_tainted_unauthorized",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TargetNotAuthorized),
+    origin: Origin::Inferred,
+    policies: &["cross_agent_taint_firewall"],
+    doc: "An argument of authority carries taint of the parameter `scope`, and no ledger entry \
+          authorises the call. Inferred from the zeros of the firewall where no defence commits \
+          harm (Tables 18 and 22). That the agent is told `target_not_authorized` is inferred from \
+          its ties with tool_boundary in what is proposed afterwards (Table 22). The fields are the \
+          tainted arguments; the evidence names the sources, the messages that brought them if \
+          `scope` is `crossed_agents`, and the proposal.",
+};
+
 /// Neither tool nor target is authorised under `tool_boundary` and `taint_only_v1`.
 pub const TARGET_NOT_AUTHORIZED: Rule = Rule {
     id: "block_target_not_authorized",
@@ -169,6 +231,19 @@ pub const TARGET_NOT_AUTHORIZED: Rule = Rule {
     doc: "The trusted task configuration authorises no such call: no entry for the tool, or not \
           for the target, or a constraint on an argument fails (Table 7; Match of Eq. 11). The \
           fields say which.",
+};
+
+/// `structured_guard` puts a high-risk call to the user.
+pub const CONFIRM_STRUCTURED_ACTION: Rule = Rule {
+    id: "confirm_structured_action",
+    verdict: VerdictKind::Confirm,
+    denial: Some(DenialReason::ConfirmationRequired),
+    origin: Origin::Inferred,
+    policies: &["structured_guard"],
+    doc: "A high-risk call is put to the user, whatever the ledger names and whatever is tainted. \
+          Inferred: Table 11 prints no block and a confirm rate of 0.9350, the rules of 7.1 are \
+          368 times confirmation_not_committed, and no harm commits in Table 9. The basis is \
+          `assumed` if the call might have been missed by allow_missed_write.",
 };
 
 /// A tainted proposal of a write tool under `taint_only_v1`.
@@ -204,7 +279,7 @@ pub const CHECKPOINT_HOLD: Rule = Rule {
     doc: "An authorised, tainted call of an irrevocable e-mail tool is held once; the same call \
           proposed again commits. The paper counts synthetic confirmation and rollback paths (5.6, \
           Appendix H 7) and does not say where; this place gives the block rate of 0.2000 in \
-          Table 11 at the completion of intent_ledger_v2.",
+          Table 11 at the completion of intent_ledger_v2. Not with the parameter `hold=none`.",
 };
 
 /// Quarantine at retrieval.
@@ -216,8 +291,8 @@ pub const QUARANTINE_TAINTED_MEMORY: Rule = Rule {
     policies: &["intent_ledger_v2", "rollback_v2", "taint_only_v1"],
     doc: "A memory record whose recorded label is tainted is quarantined when it is read. \
           Inferred from the logged spread of the memory stage (Table 15) and from case 5 of \
-          Table 21; the equations are about proposals only. The evidence names the untrusted \
-          sources in the record.",
+          Table 21; the equations are about proposals only, and with the parameter `memory=pass` \
+          so is the policy. The evidence names the untrusted sources in the record.",
 };
 
 /// Two policies of a composition rewrite one call differently.
@@ -243,6 +318,29 @@ pub const ROLLBACK_REVOKED_SOURCE: Rule = Rule {
           paper marks rollback paths (5.6) and subjects rollbacks to the ledger (Appendix H 4); \
           that conditions on arguments do not apply to the compensating action, which has none, \
           is ours. The evidence names the source and the ledger entries.",
+};
+
+/// What `prompt_only` does.
+pub const SHOW_GUIDANCE: Rule = Rule {
+    id: "show_guidance",
+    verdict: VerdictKind::Edit,
+    denial: None,
+    origin: Origin::Paper,
+    policies: &["prompt_only"],
+    doc: "The prompt shows guidance, and nothing is enforced (Table 8, instruction-only baseline). \
+          What the guidance says is the parameter `guidance`, and inferred.",
+};
+
+/// How `structured_guard` asks for actions.
+pub const SHOW_STRUCTURED_SCHEMA: Rule = Rule {
+    id: "show_structured_schema",
+    verdict: VerdictKind::Edit,
+    denial: None,
+    origin: Origin::Inferred,
+    policies: &["structured_guard"],
+    doc: "The prompt shows the action schema as a structure to be filled in. Table 8 calls the \
+          guard a structured action proxy; that its 232 parser failures of 600 rows (7.1) come of \
+          this is inferred.",
 };
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `taint_only_v1`: taint disqualifies (Eq. 11). The failure that motivated the ledger policy.
 
+use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::{
     DecidingField, Evidence, Hooks, MemoryVerdict, Policy, Proposal, ProposalVerdict, RecordView,
     Ruling, View,
@@ -8,7 +9,7 @@ use plugins::state::SavedState;
 use plugins::tool::RiskClass;
 
 use crate::authorize::{Authorization, Scope, authorize, ledger_entry, refusal};
-use crate::quarantine::quarantine_tainted;
+use crate::quarantine::TaintedMemory;
 use crate::rules;
 use crate::taint::untrusted_sources;
 
@@ -18,13 +19,31 @@ use crate::taint::untrusted_sources;
 /// if its tool writes inside and blocked if it reaches outside (Table 11 has both rates; Eq. 11 is
 /// binary).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaintOnlyV1;
+pub struct TaintOnlyV1 {
+    memory: TaintedMemory,
+}
+
+impl TaintOnlyV1 {
+    /// The policy with these parameters, as declared by [`TaintOnlyV1::parameters`].
+    #[must_use]
+    pub fn of_parameters(parameters: &Parameters) -> Self {
+        Self {
+            memory: TaintedMemory::of_parameters(parameters),
+        }
+    }
+
+    /// The parameters that it takes.
+    #[must_use]
+    pub fn parameters() -> Vec<ParameterSpec> {
+        vec![TaintedMemory::parameter()]
+    }
+}
 
 impl SavedState for TaintOnlyV1 {}
 
 impl Policy for TaintOnlyV1 {
     fn hooks(&self) -> Hooks {
-        Hooks::PROPOSAL | Hooks::MEMORY_READ
+        Hooks::PROPOSAL | self.memory.hooks()
     }
 
     fn on_proposal(
@@ -60,7 +79,7 @@ impl Policy for TaintOnlyV1 {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        quarantine_tainted(view, &record)
+        self.memory.on_read(view, &record)
     }
 }
 

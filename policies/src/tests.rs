@@ -9,10 +9,13 @@ use plugins::policy::{Hooks, ProposalVerdict, Verdict};
 use super::*;
 use crate::desk::{decide, random_calls};
 
-const NAMES: [&str; 5] = [
+const NAMES: [&str; 8] = [
+    "cross_agent_taint_firewall",
     "intent_ledger_v2",
     "none",
+    "prompt_only",
     "rollback_v2",
+    "structured_guard",
     "taint_only_v1",
     "tool_boundary",
 ];
@@ -30,13 +33,15 @@ fn make(name: &str, given: &BTreeMap<String, String>) -> Box<dyn Policy> {
     factory(&parameters).unwrap()
 }
 
-/// The defaults of a policy, and every other word and truth value of one parameter.
+/// The defaults of a policy, and every other word and truth value of one parameter, or a few
+/// probabilities.
 fn settings(info: &PluginInfo) -> Vec<BTreeMap<String, String>> {
     let mut settings = vec![BTreeMap::new()];
     for spec in &info.parameters {
         let values: Vec<String> = match &spec.kind {
             ParameterKind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
             ParameterKind::Boolean(_) => vec!["true".to_owned(), "false".to_owned()],
+            ParameterKind::Probability(_) => ["0", "0.5", "1"].map(str::to_owned).to_vec(),
             other => panic!("{other:?}: say here which values to try"),
         };
         settings.extend(
@@ -113,7 +118,7 @@ fn compositions_of_built_in_policies_keep_the_laws() {
     let first_hit = || -> Box<dyn Policy> { Box::new(Composition::first_hit(all())) };
     let priority = || -> Box<dyn Policy> {
         Box::new(Composition::priority(
-            [2, 0, 1, 1, 0].into_iter().zip(all()).collect(),
+            [2, 0, 1, 1, 0, 2, 0, 1].into_iter().zip(all()).collect(),
         ))
     };
     let shadow = || -> Box<dyn Policy> {
@@ -158,6 +163,8 @@ fn verdicts_name_rules_of_the_table() {
             "quarantine_tainted_memory",
             "rewrite_conflict",
             "rollback_revoked_source",
+            "show_guidance",
+            "show_structured_schema",
         ]
     );
 }

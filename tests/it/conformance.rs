@@ -1,6 +1,6 @@
 //! Every built-in plugin passes the conformance kit, and composed policies run in the engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use containment_bench::bench::setting;
 use containment_bench::{Bench, Choice};
@@ -13,7 +13,7 @@ use plugins::conformance::{
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
 
-use crate::support::{expect, numbers, root, scene};
+use crate::support::{POLICIES, expect, numbers, root, scene};
 
 const ROUNDS: u64 = 150;
 
@@ -34,6 +34,14 @@ fn every_built_in_policy_conforms() {
             violations.first()
         );
     }
+}
+
+/// The tests that go through every policy leave none out.
+#[test]
+fn the_tests_know_every_built_in_policy() {
+    let registry = Bench::built_in().registry;
+    let registered: BTreeSet<_> = registry.policies.infos().map(|info| info.name).collect();
+    assert_eq!(registered, BTreeSet::from(POLICIES));
 }
 
 #[test]

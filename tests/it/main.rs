@@ -4,6 +4,7 @@ mod case_studies;
 mod cli;
 mod conformance;
 mod coverage;
+mod defences;
 mod determinism;
 mod differential;
 mod ecs;

@@ -10,13 +10,16 @@ use plugins::setting::Instrumentation;
 use study::columns::{Cell, Columns};
 use study::metrics::{Finished, Metrics, measure};
 
-/// The policies of the first study.
-pub(crate) const POLICIES: [&str; 5] = [
+/// Every built-in policy.
+pub(crate) const POLICIES: [&str; 8] = [
     "none",
+    "prompt_only",
+    "structured_guard",
     "tool_boundary",
     "taint_only_v1",
     "intent_ledger_v2",
     "rollback_v2",
+    "cross_agent_taint_firewall",
 ];
 
 /// The folder of the project.

@@ -10,7 +10,8 @@ use plugins::value::Value;
 use super::*;
 use crate::desk::{
     BODY, Features, OUTSIDER, PARTNER, ROOM, TO, assert_label_monotone,
-    assert_quarantines_tainted_memory, decide, random_calls,
+    assert_passes_tainted_memory, assert_quarantines_tainted_memory, decide, parameters,
+    random_calls,
 };
 use crate::taint_only_v1::TaintOnlyV1;
 use crate::tool_boundary::ToolBoundary;
@@ -74,7 +75,7 @@ fn truth_table_on_random_worlds() {
 fn what_taint_only_allows_the_ledger_allows() {
     let mut allowed = 0;
     for (world, call) in random_calls() {
-        if decide(&mut TaintOnlyV1, &world, call).verdict != ProposalVerdict::Allow {
+        if decide(&mut TaintOnlyV1::default(), &world, call).verdict != ProposalVerdict::Allow {
             continue;
         }
         allowed += 1;
@@ -89,12 +90,7 @@ fn what_taint_only_allows_the_ledger_allows() {
 /// The ledger variant keeps the boundary and adds to it (5.5).
 #[test]
 fn what_the_ledger_allows_the_boundary_allows() {
-    let parameters = Parameters::resolve(
-        "tool_boundary",
-        &ToolBoundary::parameters(),
-        &std::collections::BTreeMap::new(),
-    );
-    let mut boundary = ToolBoundary::new(&parameters.unwrap());
+    let mut boundary = ToolBoundary::new(&parameters(&ToolBoundary::parameters(), &[]));
     let mut differing = 0;
     for (world, call) in random_calls() {
         let ledger = decide(&mut IntentLedgerV2::default(), &world, call).verdict;
@@ -117,6 +113,12 @@ fn more_sources_never_turn_a_refusal_into_an_allow() {
 #[test]
 fn tainted_memory_is_quarantined_at_retrieval() {
     assert_quarantines_tainted_memory(&mut IntentLedgerV2::default());
+}
+
+#[test]
+fn tainted_memory_passes_where_the_parameter_says_so() {
+    let pass = parameters(&IntentLedgerV2::parameters(), &[("memory", "pass")]);
+    assert_passes_tainted_memory(&mut IntentLedgerV2::of_parameters(&pass));
 }
 
 fn features(matched: bool, leaks: bool, expands: bool) -> Features {

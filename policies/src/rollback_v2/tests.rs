@@ -10,8 +10,8 @@ use plugins::value::Value;
 
 use super::*;
 use crate::desk::{
-    Features, assert_label_monotone, assert_quarantines_tainted_memory, decide, random_calls,
-    recover,
+    Features, assert_label_monotone, assert_passes_tainted_memory,
+    assert_quarantines_tainted_memory, decide, parameters, random_calls, recover,
 };
 
 /// As the ledger policy, but for the hold.
@@ -85,6 +85,28 @@ fn more_sources_never_turn_a_refusal_into_an_allow() {
 #[test]
 fn tainted_memory_is_quarantined_at_retrieval() {
     assert_quarantines_tainted_memory(&mut RollbackV2::default());
+}
+
+#[test]
+fn tainted_memory_passes_where_the_parameter_says_so() {
+    let pass = parameters(&RollbackV2::parameters(), &[("memory", "pass")]);
+    assert_passes_tainted_memory(&mut RollbackV2::of_parameters(&pass));
+}
+
+/// Without the checkpoint it decides on proposals as the ledger policy does, and still recovers.
+#[test]
+fn nothing_is_held_where_the_parameter_says_so() {
+    let none = parameters(&RollbackV2::parameters(), &[("hold", "none")]);
+    let mut policy = RollbackV2::of_parameters(&none);
+    let mut holds = 0;
+    for (world, call) in random_calls() {
+        let ledger = decide(&mut IntentLedgerV2::default(), &world, call);
+        assert_eq!(decide(&mut policy, &world, call), ledger);
+        let held = decide(&mut RollbackV2::default(), &world, call);
+        holds += i32::from(held.verdict == ProposalVerdict::Hold);
+    }
+    assert!(holds > 20, "{holds}");
+    assert!(policy.hooks().contains(Hooks::RECOVERY));
 }
 
 const UPDATE: ToolId = ToolId(0);

@@ -3,7 +3,8 @@ use plugins::policy::{DEFAULT_ALLOW, DenialReason};
 
 use super::*;
 use crate::desk::{
-    BODY, Features, assert_label_monotone, assert_quarantines_tainted_memory, decide, random_calls,
+    BODY, Features, assert_label_monotone, assert_passes_tainted_memory,
+    assert_quarantines_tainted_memory, decide, parameters, random_calls,
 };
 
 /// Eq. 11 and the two inferred rows for tainted matching calls, written out.
@@ -27,7 +28,7 @@ fn expected(call: Features) -> (ProposalVerdict, &'static str) {
 #[test]
 fn truth_table() {
     for features in Features::all() {
-        let ruling = decide(&mut TaintOnlyV1, &features.world(), CallId(0));
+        let ruling = decide(&mut TaintOnlyV1::default(), &features.world(), CallId(0));
         let (verdict, rule) = expected(features);
         assert_eq!(ruling.verdict, verdict, "{features:?}");
         assert_eq!(ruling.reason.rule, rule, "{features:?}");
@@ -37,19 +38,25 @@ fn truth_table() {
 #[test]
 fn truth_table_on_random_worlds() {
     for (world, call) in random_calls() {
-        let ruling = decide(&mut TaintOnlyV1, &world, call);
+        let ruling = decide(&mut TaintOnlyV1::default(), &world, call);
         assert_eq!(ruling.verdict, expected(Features::of(&world, call)).0);
     }
 }
 
 #[test]
 fn more_sources_never_turn_a_refusal_into_an_allow() {
-    assert_label_monotone(&mut TaintOnlyV1);
+    assert_label_monotone(&mut TaintOnlyV1::default());
 }
 
 #[test]
 fn tainted_memory_is_quarantined_at_retrieval() {
-    assert_quarantines_tainted_memory(&mut TaintOnlyV1);
+    assert_quarantines_tainted_memory(&mut TaintOnlyV1::default());
+}
+
+#[test]
+fn tainted_memory_passes_where_the_parameter_says_so() {
+    let pass = parameters(&TaintOnlyV1::parameters(), &[("memory", "pass")]);
+    assert_passes_tainted_memory(&mut TaintOnlyV1::of_parameters(&pass));
 }
 
 /// As in case study 2: the authorised calendar entry is confirmed, the authorised invite blocked.
@@ -63,7 +70,7 @@ fn the_agent_is_told_why() {
             tainted,
             expands: false,
         };
-        let ruling = decide(&mut TaintOnlyV1, &features.world(), CallId(0));
+        let ruling = decide(&mut TaintOnlyV1::default(), &features.world(), CallId(0));
         ruling.reason.denial
     };
     assert_eq!(
@@ -89,7 +96,7 @@ fn a_tainted_proposal_shows_node_source_and_entry() {
         tainted: true,
         expands: false,
     };
-    let reason = decide(&mut TaintOnlyV1, &features.world(), CallId(0)).reason;
+    let reason = decide(&mut TaintOnlyV1::default(), &features.world(), CallId(0)).reason;
     assert_eq!(reason.fields, []);
     assert_eq!(
         reason.evidence,
@@ -110,6 +117,6 @@ fn a_leak_names_the_arguments_that_leak() {
         tainted: true,
         expands: false,
     };
-    let reason = decide(&mut TaintOnlyV1, &features.world(), CallId(0)).reason;
+    let reason = decide(&mut TaintOnlyV1::default(), &features.world(), CallId(0)).reason;
     assert_eq!(reason.fields, [DecidingField::Argument(BODY)]);
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use plugins::briefing::Trust;
 use plugins::conformance::sample::{World, argument, given, list, tool};
 use plugins::ids::CallId;
@@ -10,15 +8,12 @@ use plugins::tool::{RiskClass, Role, Target};
 use plugins::value::Value;
 
 use super::*;
-use crate::desk::{BODY, Features, OUTSIDER, PARTNER, decide, random_calls, taint_argument};
+use crate::desk::{
+    BODY, Features, OUTSIDER, PARTNER, decide, parameters, random_calls, taint_argument,
+};
 
 fn boundary(given: &[(&str, &str)]) -> ToolBoundary {
-    let given: BTreeMap<_, _> = given
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    let specs = ToolBoundary::parameters();
-    ToolBoundary::new(&Parameters::resolve("tool_boundary", &specs, &given).unwrap())
+    ToolBoundary::new(&parameters(&ToolBoundary::parameters(), given))
 }
 
 /// Table 7: tool and target, and no labels.

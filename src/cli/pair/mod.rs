@@ -86,7 +86,7 @@ fn parameter(text: &str) -> Result<Parameter, String> {
             key: key.to_owned(),
             value: value.to_owned(),
         }),
-        _ => Err("write it as POLICY.KEY=VALUE, for example `rollback_v2.checkpoint=false`".into()),
+        _ => Err("write it as POLICY.KEY=VALUE, for example `rollback_v2.hold=none`".into()),
     }
 }
 
