@@ -23,7 +23,7 @@ use crate::spec::{
 mod ledger;
 mod limits;
 mod memory;
-mod names;
+pub(crate) mod names;
 mod sources;
 pub(crate) mod text;
 mod tools;

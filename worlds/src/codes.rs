@@ -282,6 +282,19 @@ codes! {
     W096 Warning UncountedWork "required actions in a stage that does not count them"
         "In the security stage the success of authorised work over untrusted content and false positives (`done` and `fp block` in tables) are left empty. The active stage counts them, and harm as well."
         "stage: Security, success: (required: [...])" => "stage: ActiveTainted, success: (required: [...])"
+
+    W100 Error NotAFamily "the file is not a family"
+        "A family file holds one `Family(...)`: a world, and what its members change in it."
+        "World(schema: 1, ...)" => "Family(schema: 1, families: {...}, variants: {...}, world: World(...))"
+    W101 Error UnknownWord "a word that does not exist"
+        "In the texts of a family file `{name}` stands for a word, which the file, the family, the variant or one of their parts gives. Brackets in a text are doubled."
+        "words: {\"document\": \"doc:plan\"}, ... \"{documnt}\"" => "words: {\"document\": \"doc:plan\"}, ... \"{document}\""
+    W102 Error UnknownPart "a part that does not exist"
+        "A family or variant names parts that are listed under `parts`."
+        "parts: {\"single\": (...)}, ... (parts: [\"singel\"])" => "parts: {\"single\": (...)}, ... (parts: [\"single\"])"
+    W103 Warning UnusedPart "a part or word that no member uses"
+        "No family and no variant names the part, or no text of a member for which the word counts has it in brackets."
+        "parts: {\"single\": (...)}, variants: {\"a\": ()}" => "variants: {\"a\": (parts: [\"single\"])}"
 }
 
 #[cfg(test)]

@@ -310,6 +310,11 @@ impl Problems {
         }
     }
 
+    /// The problems that are listed.
+    pub(crate) fn into_list(self) -> impl Iterator<Item = Problem> {
+        self.errors.into_iter().chain(self.warnings)
+    }
+
     /// The same problems at other places.
     pub(crate) fn moved(mut self, place: impl Fn(&Range<usize>) -> Range<usize>) -> Self {
         for problem in self.errors.iter_mut().chain(&mut self.warnings) {

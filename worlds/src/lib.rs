@@ -1,6 +1,6 @@
 //! World files and their loader: text in, checked scenario out.
 //!
-//! [`mod@file`] is the grammar, [`spec`] what the engine trusts, [`diagnostic`] what can be wrong.
+//! [`mod@file`] is the grammar of a world, [`family`] that of many in one file, [`spec`] what the engine trusts, [`diagnostic`] what can be wrong.
 //! Nothing here reads a disk: the caller gives the text.
 //!
 //! ```
@@ -24,6 +24,7 @@ mod check;
 mod codes;
 pub mod diagnostic;
 mod draft;
+pub mod family;
 pub mod file;
 pub mod flow;
 mod load;

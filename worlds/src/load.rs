@@ -69,7 +69,12 @@ pub fn check(text: &str, origin: &str, identity: &str) -> Checked {
     }
 }
 
-fn checked(outline: &Outline<'_>, identity: &str, problems: &mut Problems) -> Option<Scenario> {
+/// The scenario that a well-formed text says, unless there are errors.
+pub(crate) fn checked(
+    outline: &Outline<'_>,
+    identity: &str,
+    problems: &mut Problems,
+) -> Option<Scenario> {
     if let Err(problem) = require_world(outline.root()) {
         problems.push(problem);
         return None;
@@ -120,7 +125,8 @@ fn require_world(root: At<'_>) -> Result<(), Problem> {
     }
 }
 
-fn too_large(bytes: usize, origin: &str) -> Report {
+/// The report on a file of too many bytes.
+pub(crate) fn too_large(bytes: usize, origin: &str) -> Report {
     let message = format!("the file has {bytes} bytes, more than {MAX_BYTES}");
     Report::new(
         origin,

@@ -1,0 +1,299 @@
+//! From a family file to the text of one member: parts are added, words are put in.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::expansion::Expansion;
+use super::sheet::{PART_FIELDS, Sheet, Words};
+use crate::diagnostic::{Code, Problem, Problems, shortened};
+use crate::nearest::advice;
+use crate::outline::{At, Outline, Shape};
+
+/// The text of a file, and where the literals in it are: values and keys in quotes, ascending.
+pub(super) struct Texts<'o> {
+    file: &'o str,
+    literals: Vec<Range<usize>>,
+}
+
+impl<'o> Texts<'o> {
+    pub(super) fn of(outline: &'o Outline<'_>) -> Self {
+        let file = outline.text();
+        let mut literals = Vec::new();
+        for at in outline.all() {
+            if at.shape() == Shape::Text {
+                literals.push(at.whole());
+            }
+            if at.label().is_some_and(|label| label.ends_with(['"', '#'])) {
+                literals.push(at.label_span());
+            }
+        }
+        literals.sort_unstable_by_key(|literal| literal.start);
+        Self { file, literals }
+    }
+
+    /// The literals within a range.
+    fn within(&self, range: &Range<usize>) -> &[Range<usize>] {
+        let first = self
+            .literals
+            .partition_point(|text| text.start < range.start);
+        let end = self.literals.partition_point(|text| text.start < range.end);
+        &self.literals[first..end]
+    }
+}
+
+/// What one member is made from.
+pub(super) struct Recipe<'a, 'o> {
+    texts: &'a Texts<'o>,
+    sheet: &'a Sheet<'o>,
+    family: usize,
+    variant: usize,
+    words: Words,
+}
+
+impl<'a, 'o> Recipe<'a, 'o> {
+    pub(super) fn new(
+        texts: &'a Texts<'o>,
+        sheet: &'a Sheet<'o>,
+        family: usize,
+        variant: usize,
+    ) -> Self {
+        Self {
+            texts,
+            sheet,
+            family,
+            variant,
+            words: sheet.words_of(family, variant),
+        }
+    }
+
+    /// The world of the member: that of the file with the fields of the parts, and its own name.
+    pub(super) fn world(&self, used: &mut Used, problems: &mut Problems) -> Expansion {
+        let mut fields = Fields::default();
+        for field in self.sheet.world.children() {
+            fields.add(field);
+        }
+        for part in self.parts() {
+            let of_world =
+                |field: &At<'_>| !field.label().is_some_and(|l| PART_FIELDS.contains(&l));
+            part.children()
+                .filter(of_world)
+                .for_each(|field| fields.add(field));
+        }
+        let mut writer = self.writer(used, problems);
+        let (family, variant) = (
+            &self.sheet.families[self.family],
+            &self.sheet.variants[self.variant],
+        );
+        writer.out.copy(writer.file, self.sheet.world.span());
+        for (field, choice) in [("family", family), ("variant", variant)] {
+            let words = format!("{field}: \"{}\", ", choice.name);
+            writer.out.put(&words, choice.at.clone());
+        }
+        writer.fields(&fields);
+        writer.close(self.sheet.world);
+        writer.out
+    }
+
+    /// The script of the member: that of the file and those of the parts.
+    pub(super) fn script(&self, used: &mut Used, problems: &mut Problems) -> Option<Expansion> {
+        let of_parts = self.parts().filter_map(|part| part.named("script"));
+        let scripts: Vec<At<'o>> = self.sheet.script.into_iter().chain(of_parts).collect();
+        if scripts.is_empty() {
+            return None;
+        }
+        let mut writer = self.writer(used, problems);
+        writer.value(&scripts);
+        Some(writer.out)
+    }
+
+    fn parts(&self) -> impl Iterator<Item = At<'o>> {
+        let parts = self.sheet.parts_of(self.family, self.variant);
+        parts.into_iter().map(|part| self.sheet.parts[part].at)
+    }
+
+    fn writer<'w>(&'w self, used: &'w mut Used, problems: &'w mut Problems) -> Writer<'w, 'o> {
+        Writer {
+            file: self.texts.file,
+            texts: self.texts,
+            words: &self.words,
+            out: Expansion::default(),
+            used,
+            problems,
+        }
+    }
+}
+
+/// Where the names of the words stand that were put in.
+pub(super) type Used = BTreeSet<usize>;
+
+/// Fields by name, in the order in which they are first given; some are given several times.
+#[derive(Default)]
+struct Fields<'o>(Vec<Vec<At<'o>>>);
+
+impl<'o> Fields<'o> {
+    fn add(&mut self, field: At<'o>) {
+        let same = |values: &&mut Vec<At<'o>>| {
+            field.label().is_some() && values[0].label() == field.label()
+        };
+        match self.0.iter_mut().find(same) {
+            Some(values) => values.push(field),
+            None => self.0.push(vec![field]),
+        }
+    }
+}
+
+/// Writes the text of a member.
+struct Writer<'w, 'o> {
+    file: &'o str,
+    texts: &'w Texts<'o>,
+    words: &'w Words,
+    out: Expansion,
+    used: &'w mut Used,
+    problems: &'w mut Problems,
+}
+
+impl<'o> Writer<'_, 'o> {
+    /// Values for one place: lists, maps and structs are added together, of anything else there may
+    /// be one.
+    fn value(&mut self, values: &[At<'o>]) {
+        let [first, more @ ..] = values else {
+            return;
+        };
+        if more.is_empty() {
+            self.written(first.whole());
+            return;
+        }
+        let shape = first.shape();
+        let is_alike = more.iter().all(|value| value.shape() == shape);
+        let is_tuple = |value: &At<'_>| value.children().any(|child| child.label().is_none());
+        match shape {
+            Shape::List | Shape::Map if is_alike => {
+                self.out.copy(self.file, first.span());
+                for entry in values.iter().flat_map(|value| value.children()) {
+                    self.written(entry.extent());
+                    self.out.put(", ", entry.span());
+                }
+                self.close(*first);
+            }
+            Shape::Group if is_alike && !values.iter().any(is_tuple) => {
+                let mut fields = Fields::default();
+                for field in values.iter().flat_map(|value| value.children()) {
+                    fields.add(field);
+                }
+                self.out.copy(self.file, first.span());
+                self.fields(&fields);
+                self.close(*first);
+            }
+            _ => self.given_twice(*first, more[0]),
+        }
+    }
+
+    fn fields(&mut self, fields: &Fields<'o>) {
+        for values in &fields.0 {
+            let first = values[0];
+            if first.label().is_some() {
+                self.out.copy(self.file, first.label_span());
+                self.out.put(": ", first.label_span());
+            }
+            self.value(values);
+            self.out.put(", ", first.span());
+        }
+    }
+
+    /// The closing bracket of a value.
+    fn close(&mut self, value: At<'o>) {
+        let end = value.whole().end;
+        self.out.copy(self.file, end - 1..end);
+    }
+
+    fn given_twice(&mut self, first: At<'o>, again: At<'o>) {
+        let name = first.label().unwrap_or("script");
+        let message = format!("`{name}` is given by several parts, and is nothing that adds up");
+        let problem = Problem::new(Code::Repeated, again.label_span(), message).label("again here");
+        self.problems.push(
+            problem
+                .also(first.label_span(), "first here")
+                .help("only lists, maps and structs add up: give it in one place"),
+        );
+    }
+
+    /// What is written in a range, with words put in.
+    fn written(&mut self, range: Range<usize>) {
+        let mut done = range.start;
+        let texts = self.texts;
+        for literal in texts.within(&range) {
+            self.out.copy(self.file, done..literal.start);
+            self.literal(literal.clone());
+            done = literal.end;
+        }
+        self.out.copy(self.file, done..range.end);
+    }
+
+    /// A text in quotes, with words put in.
+    fn literal(&mut self, range: Range<usize>) {
+        let written = &self.file[range.clone()];
+        let mut done = 0;
+        while let Some(at) = written[done..].find(['{', '}']).map(|found| done + found) {
+            self.out
+                .copy(self.file, range.start + done..range.start + at);
+            done = at + self.bracket(written, at, range.start);
+        }
+        self.out.copy(self.file, range.start + done..range.end);
+    }
+
+    /// What stands for a bracket at `at` of a literal, and what follows it; gives how many bytes of the
+    /// literal that was.
+    fn bracket(&mut self, written: &str, at: usize, start: usize) -> usize {
+        let rest = &written[at..];
+        for doubled in ["{{", "}}"] {
+            if rest.starts_with(doubled) {
+                self.out.put(&doubled[..1], start + at..start + at + 2);
+                return 2;
+            }
+        }
+        let end = rest.strip_prefix('{').and_then(|name| name.find('}'));
+        let Some(end) = end else {
+            let span = start + at..start + at + 1;
+            let problem = Problem::new(Code::UnknownWord, span, "a bracket that stands alone");
+            self.problems
+                .push(problem.help("`{name}` stands for a word; `{{` and `}}` are brackets"));
+            return 1;
+        };
+        let length = end + 2;
+        let span = start + at..start + at + length;
+        self.word(&rest[1..=end], span, written.starts_with('r'));
+        length
+    }
+
+    /// The word called `name`, which stands at `span`.
+    fn word(&mut self, name: &str, span: Range<usize>, is_raw: bool) {
+        let Some(word) = self.words.get(name) else {
+            let message = format!("there is no word `{}`", shortened(name));
+            let known = self.words.keys().map(String::as_str);
+            let problem = Problem::new(Code::UnknownWord, span, message).label("not known");
+            self.problems.push(problem.maybe_help(advice(name, known)));
+            return;
+        };
+        self.used.insert(word.name.start);
+        if !is_raw {
+            self.out.put(&escaped(&word.value), span);
+        } else if word.value.contains('"') {
+            let message = format!("the word `{name}` has quotes, which end a raw text");
+            let problem = Problem::new(Code::UnknownWord, span, message);
+            self.problems
+                .push(problem.help("write the text without `r`"));
+        } else {
+            self.out.put(&word.value, span);
+        }
+    }
+}
+
+/// A text as it is written between quotes.
+fn escaped(text: &str) -> String {
+    let quoted = ron::to_string(text).unwrap_or_default();
+    quoted
+        .trim_start_matches('"')
+        .strip_suffix('"')
+        .unwrap_or_default()
+        .to_owned()
+}
