@@ -1,11 +1,13 @@
 //! `containment check`: what is wrong with world files and their scripts, and how far untrusted
 //! content can get at most.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use study::plan::Plan;
 use worlds::Checked;
+use worlds::family::{self, CheckedFamily};
 use worlds::flow::{Exposure, exposure};
 use worlds::spec::Scenario;
 
@@ -30,8 +32,8 @@ enum Format {
 /// The options of `check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// World files, `.script.ron` files beside their worlds, study files, names of shipped worlds,
-    /// or `-` for a world on standard input
+    /// World files, `.script.ron` files beside their worlds, family files, study files, names of
+    /// shipped worlds, or `-` for a world on standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// How results are printed
@@ -49,6 +51,7 @@ struct Finding {
     /// Where the script would lie that is missing.
     missing_script: Option<String>,
     study: Option<String>,
+    family: Option<String>,
     unsupported: bool,
 }
 
@@ -90,6 +93,7 @@ fn check(path: &Path) -> Finding {
     };
     match found {
         Ok(world) if path != Path::new(STDIN) && is_study(&world.text) => check_study(path, file),
+        Ok(world) if family::is_family(&world.text) => check_family(&world, file),
         Ok(world) => check_world(world, file),
         Err(problem) => Finding {
             file,
@@ -120,6 +124,38 @@ fn check_study(path: &Path, file: String) -> Finding {
             unsupported: failure.exit == Exit::UnsupportedVersion,
             ..Finding::default()
         },
+    }
+}
+
+/// A family file: its members, and their scripts held against them.
+fn check_family(world: &WorldText, file: String) -> Finding {
+    let CheckedFamily { members, report } = family::check_family(&world.text, &world.origin);
+    let unsupported = report.is_unsupported_version();
+    let mut complaints = Vec::new();
+    if !report.is_empty() {
+        complaints.push(report.into());
+    }
+    let members = members.unwrap_or_default();
+    let of_scripts = scenes::family_script_problems(world, &members);
+    complaints.extend(of_scripts.into_iter().map(Complaint::from));
+    let families: BTreeSet<&str> = members
+        .iter()
+        .map(|member| &*member.scenario.family)
+        .collect();
+    let summary = format!(
+        "{} in {}",
+        counted(members.len(), "world"),
+        match families.len() {
+            1 => "1 family".to_owned(),
+            count => format!("{count} families"),
+        }
+    );
+    Finding {
+        file,
+        complaints,
+        family: (!members.is_empty()).then_some(summary),
+        unsupported,
+        ..Finding::default()
     }
 }
 
@@ -197,6 +233,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
         script,
         missing_script,
         study: None,
+        family: None,
         unsupported,
     }
 }
@@ -223,7 +260,8 @@ impl Finding {
             (_, _) => [counted(errors, "error"), counted(warnings, "warning")].join(", "),
         };
         let mut lines = vec![format!("{}: {found}", self.file)];
-        lines.extend(self.study.as_ref().map(|study| format!("  {study}")));
+        let several = self.study.iter().chain(&self.family);
+        lines.extend(several.map(|words| format!("  {words}")));
         if let Some(scenario) = &self.scenario {
             let script = self.script_text();
             let (kind, reach) = (kind(scenario), reach(scenario));
@@ -256,6 +294,7 @@ impl Finding {
             "exposure": self.scenario.as_ref().map(exposure_json),
             "script": self.script,
             "study": self.study,
+            "family": self.family,
             "diagnostics": problems.collect::<Vec<_>>(),
         })
     }

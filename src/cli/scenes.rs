@@ -1,5 +1,6 @@
 //! Worlds with their scripts, from files or from inside the program.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -7,6 +8,8 @@ use containment_bench::Scene;
 use models::scripted::{Script, Severity, World};
 use plugins::ids::SourceId;
 use worlds::Checked;
+use worlds::diagnostic::MOST_PROBLEMS;
+use worlds::family::Member;
 use worlds::spec::{AfterSending, Scenario};
 
 use super::codes::Code;
@@ -139,14 +142,49 @@ pub(crate) fn script_problems(
     text: &str,
     scenario: Option<&Scenario>,
 ) -> Vec<Problem> {
+    let found = script_findings(text, scenario).into_iter();
+    found
+        .map(|found| found.problem.at(origin, text, found.line, found.column))
+        .collect()
+}
+
+/// What is wrong with the scripts of a family, at its places in the family file: what several members
+/// have in common once.
+pub(crate) fn family_script_problems(family: &WorldText, members: &[Member]) -> Vec<Problem> {
+    let (origin, text) = (&family.origin, &family.text);
+    let mut told = BTreeSet::new();
+    let mut problems = Vec::new();
+    for member in members {
+        let Some(script) = &member.script else {
+            continue;
+        };
+        for found in script_findings(script.text(), Some(&member.scenario)) {
+            let (line, column) = script.place(text, found.line, found.column);
+            if told.len() < MOST_PROBLEMS && told.insert((line, column)) {
+                problems.push(found.problem.at(origin, text, line, column));
+            }
+        }
+    }
+    problems
+}
+
+/// A problem of a script, and where in its text.
+struct ScriptFinding {
+    problem: Problem,
+    line: usize,
+    column: usize,
+}
+
+fn script_findings(text: &str, scenario: Option<&Scenario>) -> Vec<ScriptFinding> {
     let script = match Script::parse(text) {
         Ok(script) => script,
         Err(error) => {
-            let problem = Problem::new(error.message)
-                .code(Code::ScriptSyntax)
-                .at(origin, text, error.line, error.column)
-                .maybe_help(error.help);
-            return vec![problem];
+            let problem = Problem::new(error.message).code(Code::ScriptSyntax);
+            return vec![ScriptFinding {
+                problem: problem.maybe_help(error.help),
+                line: error.line,
+                column: error.column,
+            }];
         }
     };
     let findings = scenario.map(|scenario| script.check(text, &surroundings(scenario)));
@@ -155,11 +193,14 @@ pub(crate) fn script_problems(
         .map(|finding| {
             let problem = Problem::new(format!("{}: {}", finding.place, finding.message))
                 .code(Code::ScriptNames)
-                .at(origin, text, finding.line, finding.column)
                 .help(finding.help);
-            match finding.severity {
-                Severity::Error => problem,
-                Severity::Warning => problem.warning(),
+            ScriptFinding {
+                problem: match finding.severity {
+                    Severity::Error => problem,
+                    Severity::Warning => problem.warning(),
+                },
+                line: finding.line,
+                column: finding.column,
             }
         })
         .collect()

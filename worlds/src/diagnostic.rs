@@ -364,6 +364,12 @@ impl Lines {
         self.starts.partition_point(|&start| start <= offset) - 1
     }
 
+    /// Line and column, both from 1, of the character at a byte.
+    pub(crate) fn line_and_column(&self, text: &str, byte: usize) -> (usize, usize) {
+        let line = self.line_of(byte);
+        (line + 1, 1 + text[self.starts[line]..byte].chars().count())
+    }
+
     fn length(&self, line: usize, text: &str) -> usize {
         let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
         end - self.starts[line]
@@ -371,9 +377,7 @@ impl Lines {
 
     /// Works out line and column, and whether the lines can be shown.
     fn place(&self, problem: &mut Problem, text: &str) {
-        let line = self.line_of(problem.span.start);
-        problem.line = line + 1;
-        problem.column = 1 + text[self.starts[line]..problem.span.start].chars().count();
+        (problem.line, problem.column) = self.line_and_column(text, problem.span.start);
         let also = problem.also.iter().map(|also| &also.0);
         problem.shown = std::iter::once(&problem.span)
             .chain(also)

@@ -144,7 +144,9 @@ fn members(outline: &Outline<'_>, problems: &mut Problems) -> Option<Vec<Member>
         }
         members.extend(scenario.map(|scenario| Member { scenario, script }));
     }
-    sheet.tell_unused(&used, problems);
+    if !problems.has_errors() {
+        sheet.tell_unused(&used, problems);
+    }
     (members.len() == sheet.pairs().count()).then_some(members)
 }
 

@@ -459,3 +459,78 @@ fn a_problem_far_along_a_line_is_told_in_words() {
         .run(&["parse", "bytes.txt"])
         .fails(3, &["bytes.txt:1:66001"]);
 }
+
+/// A family of two members, one of them with a hand-off.
+const FAMILY: &str = r#"Family(
+    schema: 1,
+    parts: {
+        "alone": (words: {"actor": "assistant"}, agents: [(name: "assistant", tools: ["read", "post"])]),
+        "pair": (
+            words: {"actor": "writer"},
+            agents: [(name: "reader", tools: ["read"]), (name: "writer", tools: ["post"])],
+            channels: [(from: "reader", to: "writer")],
+        ),
+    },
+    families: {"notes": ()},
+    variants: {"alone": (parts: ["alone"]), "pair": (parts: ["pair"])},
+    world: World(
+        schema: 1, stage: Security, domain: Documents, agents: [],
+        episodes: [(goal: "Post the note.")],
+        sources: [(name: "note", trust: Untrusted, fields: {"text": "Hello."})],
+        sinks: [(name: "board")],
+        tools: [
+            (name: "read", does: ReadSource, arguments: [(name: "document", role: Document)]),
+            (name: "post", does: Act, risk: Write, sink: "board", target: Fixed("board"), arguments: [(name: "text")]),
+        ],
+    ),
+    script: Script(agents: {
+        "{actor}": [(say: Call("post", {"text": [Own("hello")]}))],
+    }),
+)
+"#;
+
+#[test]
+fn a_family_is_checked_member_by_member() {
+    let place = Place::new();
+    place.write("family.ron", FAMILY);
+    let done = place.run(&["check", "family.ron"]).expect(0);
+    assert!(done.out.contains("family.ron: ok"), "{done:?}");
+    assert!(done.out.contains("2 worlds in 1 family"), "{done:?}");
+    let json = place
+        .run(&["check", "family.ron", "--format", "json"])
+        .json();
+    assert_eq!(json["files"][0]["family"], "2 worlds in 1 family");
+    let plain = ["check", "family.ron", "--error-format", "plain"];
+    let wrong = [
+        (
+            "sink: \"board\"",
+            "sink: \"borad\"",
+            "family.ron:20:58: error[W025]",
+        ),
+        (
+            "to: \"writer\"",
+            "to: \"writr\"",
+            "family.ron:8:45: error[W023]",
+        ),
+        ("\"{actor}\"", "\"{actr}\"", "family.ron:24:10: error[W101]"),
+        (
+            "Call(\"post\"",
+            "Call(\"psot\"",
+            "family.ron:24:32: warning[F006]",
+        ),
+        ("say: Call", "sya: Call", "family.ron:24:22: error[F005]"),
+    ];
+    for (from, to, told) in wrong {
+        assert!(FAMILY.contains(from), "{from}");
+        place.write("family.ron", FAMILY.replace(from, to));
+        let done = place.run(&plain);
+        let lines: Vec<&str> = done.err.lines().collect();
+        assert_eq!(
+            lines.iter().filter(|line| line.starts_with(told)).count(),
+            1,
+            "{done:?}"
+        );
+        let is_error = told.contains("error");
+        assert_eq!(done.code, Some(if is_error { 3 } else { 0 }), "{done:?}");
+    }
+}

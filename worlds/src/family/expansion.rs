@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::diagnostic::Lines;
+
 /// A run of bytes with one origin.
 #[derive(Clone, Debug)]
 struct Piece {
@@ -53,6 +55,13 @@ impl Expansion {
         let first = self.at(range.start);
         let last = self.at(range.end.saturating_sub(1).max(range.start));
         first.start..last.end.max(first.start)
+    }
+
+    /// Line and column in the family file of a line and column of the text, all from 1.
+    #[must_use]
+    pub fn place(&self, file: &str, line: usize, column: usize) -> (usize, usize) {
+        let byte = Lines::of(&self.text).offset(&self.text, line, column);
+        Lines::of(file).line_and_column(file, self.at(byte).start)
     }
 
     /// The bytes that one byte of the text stands for; at its end, those of the last one.

@@ -260,7 +260,10 @@ fn what_no_member_uses_is_told() {
         "\"chain\": (parts: [\"handed_on\"])",
         "\"chain\": (parts: [\"alone\"])",
     );
-    assert_one(&found, Code::UnusedPart, "\"handed_on\"");
+    let places: Vec<&str> = found.iter().map(|(_, written, _)| &**written).collect();
+    // The part, and the word that it gives.
+    assert_eq!(places, ["\"handed_on\"", "\"actor\""]);
+    assert!(found.iter().all(|(code, ..)| *code == Code::UnusedPart));
     assert_eq!(Code::UnusedPart.severity(), Severity::Warning);
 }
 
