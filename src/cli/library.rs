@@ -93,12 +93,9 @@ impl Library {
             self.candidates.iter().cloned().partition(is_named);
         paths.push(PathBuf::from(identity));
         paths.extend(others);
-        let is_it = |scene: &Scene| &*scene.scenario.identity == identity;
         let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
-        let scenes = paths.into_iter().filter_map(|path| {
-            let scene = scenes::load(&path).ok()?.scene;
-            is_it(&scene).then_some((path, scene))
-        });
+        let paths = paths.iter();
+        let scenes = paths.filter_map(|path| scenes::load_called(path, identity));
         let scenes: Vec<(PathBuf, Scene)> = scenes.collect();
         let any = scenes.len();
         let fitting = scenes.into_iter().find(|(_, scene)| fits(scene));

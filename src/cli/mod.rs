@@ -10,6 +10,7 @@ mod differences;
 mod exit;
 mod explain;
 mod failure;
+mod families;
 mod files;
 mod library;
 mod list;

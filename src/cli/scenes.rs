@@ -9,11 +9,12 @@ use models::scripted::{Script, Severity, World};
 use plugins::ids::SourceId;
 use worlds::Checked;
 use worlds::diagnostic::MOST_PROBLEMS;
-use worlds::family::Member;
+use worlds::family::{Member, is_family};
 use worlds::spec::{AfterSending, Scenario};
 
 use super::codes::Code;
 use super::failure::Failure;
+use super::families::{self, Family};
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::nearest;
 use super::problem::{Complaint, Problem};
@@ -78,9 +79,45 @@ pub(crate) struct Loaded {
     pub(crate) warnings: Vec<Complaint>,
 }
 
-/// The world at `path` with its script, both without errors.
+/// The world at `path` with its script, both without errors; `FILE#FAMILY/VARIANT` is one of a family.
 pub(crate) fn load(path: &Path) -> Result<Loaded, Failure> {
-    find(path)?.load()
+    if let Some((file, identity)) = families::member_of(path) {
+        return families::load(&file, &identity);
+    }
+    let world = find(path)?;
+    if is_family(&world.text) {
+        return Err(families::which_member(&world));
+    }
+    world.load()
+}
+
+/// The world at `path`, or all worlds of the family there, with their scripts and without errors.
+pub(crate) fn load_all(path: &Path) -> Result<Family, Failure> {
+    if families::member_of(path).is_none() {
+        let world = find(path)?;
+        if is_family(&world.text) {
+            return families::load_all(&world);
+        }
+    }
+    let Loaded { scene, warnings } = load(path)?;
+    Ok(Family {
+        scenes: vec![scene],
+        warnings,
+    })
+}
+
+/// The world at `path` that is called so, which may be one of a family.
+pub(crate) fn load_called(path: &Path, identity: &str) -> Option<(PathBuf, Scene)> {
+    let is_it = |scene: &Scene| &*scene.scenario.identity == identity;
+    let is_one = families::member_of(path).is_some();
+    let family = is_one || find(path).is_ok_and(|world| is_family(&world.text));
+    let found = load_all(path).ok()?.scenes.into_iter().find(is_it)?;
+    let path = if family && !is_one {
+        families::member_path(path, identity)
+    } else {
+        path.to_owned()
+    };
+    Some((path, found))
 }
 
 impl WorldText {

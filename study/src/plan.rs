@@ -19,7 +19,7 @@ use worlds::spec::Scenario;
 use crate::columns::Hash;
 use crate::rollout_id::RolloutFields;
 use cast::Cast;
-use file::Study;
+use file::{MAX_ROLLOUTS, Study};
 use problem::StudyReport;
 
 /// A scenario with the configuration text of the model in it, for example its script.
@@ -51,14 +51,9 @@ pub enum PlanError {
     /// Two scenarios have the same identity, so their rows could not be told apart.
     #[error("two worlds of the study are called `{0}`: name it once, or rename one of the files")]
     SameScenario(String),
-    /// The number of worlds handed over is not the number named in the file.
-    #[error("the study names {named} worlds, {given} were given")]
-    Worlds {
-        /// In the study file.
-        named: usize,
-        /// Handed over.
-        given: usize,
-    },
+    /// The families of the study have so many worlds that it is too large.
+    #[error("the study has {0} rollouts, more than {MAX_ROLLOUTS}: name fewer worlds or seeds")]
+    TooLarge(usize),
     /// A model cannot be made from the configuration of a scenario.
     #[error("model `{model}` cannot play `{scenario}`: {problem}")]
     Model {
@@ -89,7 +84,7 @@ pub struct Group {
 
 impl Plan {
     /// Resolves and checks everything that the study names. The scenarios are those of
-    /// [`Study::worlds`], in that order.
+    /// [`Study::worlds`], in that order; a family is several.
     ///
     /// # Errors
     /// When something that the study names does not exist or cannot be made.
@@ -98,11 +93,10 @@ impl Plan {
         scenarios: Vec<PlannedScenario>,
         registry: &Registry,
     ) -> Result<Self, PlanError> {
-        if study.worlds.len() != scenarios.len() {
-            return Err(PlanError::Worlds {
-                named: study.worlds.len(),
-                given: scenarios.len(),
-            });
+        let counts = [study.policies.len(), study.seeds.len(), study.models.len()];
+        let rollouts = counts.iter().product::<usize>() * scenarios.len();
+        if rollouts > MAX_ROLLOUTS {
+            return Err(PlanError::TooLarge(rollouts));
         }
         let mut identities = BTreeSet::new();
         for planned in &scenarios {

@@ -9,6 +9,7 @@ use study::plan::{Plan, PlanError, PlannedScenario};
 
 use crate::cli::codes::Code;
 use crate::cli::failure::Failure;
+use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
 use crate::cli::problem::{Complaint, Problem};
 use crate::cli::scenes::{self, Loaded, WorldText};
@@ -64,17 +65,19 @@ fn planned(
     let mut suspicious = Vec::new();
     let mut wrong: Option<Failure> = None;
     for world in worlds {
-        match (scene(world, folder), &mut wrong) {
-            (Ok(Loaded { scene, warnings }), _) => {
-                // At once: the same world may be named in thousands of ways.
-                if !identities.insert(scene.scenario.identity.clone()) {
-                    let name = scene.scenario.identity.to_string();
-                    return Err(unplanned(PlanError::SameScenario(name), origin));
+        match (scenes(world, folder), &mut wrong) {
+            (Ok(Family { scenes, warnings }), _) => {
+                for scene in scenes {
+                    // At once: the same world may be named in thousands of ways.
+                    if !identities.insert(scene.scenario.identity.clone()) {
+                        let name = scene.scenario.identity.to_string();
+                        return Err(unplanned(PlanError::SameScenario(name), origin));
+                    }
+                    planned.push(PlannedScenario {
+                        scenario: scene.scenario,
+                        configuration: scene.script,
+                    });
                 }
-                planned.push(PlannedScenario {
-                    scenario: scene.scenario,
-                    configuration: scene.script,
-                });
                 suspicious.extend(warnings);
             }
             (Err(failure), None) => wrong = Some(failure),
@@ -84,14 +87,18 @@ fn planned(
     wrong.map_or(Ok((planned, suspicious)), Err)
 }
 
-/// A world of a study: a file, named relative to the study file, or for the study inside the
-/// program a world inside the program.
-fn scene(world: &str, folder: Option<&Path>) -> Result<Loaded, Failure> {
+/// A world of a study, or all of a family: a file, named relative to the study file, or for the study
+/// inside the program a world inside the program.
+fn scenes(world: &str, folder: Option<&Path>) -> Result<Family, Failure> {
     let Some(folder) = folder else {
         let path = PathBuf::from(world);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let inside = shipped::world(&name).expect("a test checks the worlds of the shipped study");
-        return WorldText::from(inside).load();
+        let Loaded { scene, warnings } = WorldText::from(inside).load()?;
+        return Ok(Family {
+            scenes: vec![scene],
+            warnings,
+        });
     };
-    scenes::load(&folder.join(world))
+    scenes::load_all(&folder.join(world))
 }

@@ -152,10 +152,14 @@ fn two_scenarios_of_one_name_are_refused() {
     assert_eq!(error.to_string(), expected);
 }
 
+/// A family is one name in the file and many worlds.
 #[test]
-fn every_named_world_must_be_given() {
-    let error = plan_of(TEXT, vec![planned("a", "")]).unwrap_err();
-    assert_eq!(error.to_string(), "the study names 2 worlds, 1 were given");
+fn a_study_of_too_many_worlds_is_refused() {
+    let rollouts_of_one = plan_of(TEXT, vec![planned("a", "")]).unwrap().rollouts();
+    let count = MAX_ROLLOUTS / rollouts_of_one + 1;
+    let worlds = (0..count).map(|world| planned(&format!("a{world}"), ""));
+    let error = plan_of(TEXT, worlds.collect()).unwrap_err();
+    assert!(matches!(error, PlanError::TooLarge(_)), "{error}");
 }
 
 #[test]
