@@ -15,9 +15,9 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
-use super::scenes::{self, Beside, WorldText};
 use super::study::plans::{self, LoadedPlan};
 use super::terminal::Terminal;
+use super::world_text::{self, Beside, WorldText};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -89,7 +89,7 @@ fn check(path: &Path) -> Finding {
     let found = if path == Path::new(STDIN) {
         standard_input()
     } else {
-        scenes::find(&world_of(path))
+        world_text::find(&world_of(path))
     };
     match found {
         Ok(world) if path != Path::new(STDIN) && is_study(&world.text) => check_study(path, file),
@@ -136,7 +136,7 @@ fn check_family(world: &WorldText, file: String) -> Finding {
         complaints.push(report.into());
     }
     let members = members.unwrap_or_default();
-    let of_scripts = scenes::family_script_problems(world, &members);
+    let of_scripts = world_text::family_script_problems(world, &members);
     complaints.extend(of_scripts.into_iter().map(Complaint::from));
     let families: BTreeSet<&str> = members
         .iter()
@@ -221,7 +221,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
             None
         }
         Beside::Script { origin, text } => {
-            let problems = scenes::script_problems(&origin, &text, scenario.as_ref());
+            let problems = world_text::script_problems(&origin, &text, scenario.as_ref());
             complaints.extend(problems.into_iter().map(Complaint::from));
             Some(origin)
         }

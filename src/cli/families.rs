@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::files;
 use super::nearest;
 use super::problem::{Complaint, Problem};
-use super::scenes::{self, Loaded, WorldText};
+use super::world_text::{self, Loaded, WorldText};
 
 /// What stands between a family file and the identity of one of its worlds.
 const MARK: char = '#';
@@ -42,7 +42,7 @@ pub(crate) fn member_path(file: &Path, identity: &str) -> PathBuf {
 
 /// One world of a family.
 pub(crate) fn load(file: &Path, identity: &str) -> Result<Loaded, Failure> {
-    let Family { scenes, warnings } = load_all(&scenes::find(file)?)?;
+    let Family { scenes, warnings } = load_all(&world_text::find(file)?)?;
     let is_it = |scene: &&Scene| &*scene.scenario.identity == identity;
     match scenes.iter().find(is_it) {
         Some(scene) => Ok(Loaded {
@@ -59,7 +59,7 @@ pub(crate) fn load_all(family: &WorldText) -> Result<Family, Failure> {
     let Some(members) = members else {
         return Err(report.into());
     };
-    let mut problems = scenes::family_script_problems(family, &members);
+    let mut problems = world_text::family_script_problems(family, &members);
     if let Some(wrong) = problems.iter().position(Problem::is_error) {
         return Err(problems.swap_remove(wrong).into());
     }

@@ -15,10 +15,10 @@ use super::codes;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::problem::severity_name;
-use super::scenes::WorldText;
 use super::shipped::{self, ShippedWorld};
 use super::table::{Table, wrapped};
 use super::terminal::Terminal;
+use super::world_text::WorldText;
 
 /// The width of a list, in characters.
 const WIDTH: usize = 100;

@@ -34,6 +34,7 @@ mod terminal;
 mod trace;
 mod traces;
 mod usage;
+mod world_text;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};

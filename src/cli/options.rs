@@ -15,8 +15,9 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
-use super::scenes::{self, Loaded};
+use super::scenes;
 use super::terminal::Terminal;
+use super::world_text::Loaded;
 
 /// What is fixed for a rollout besides its world and policy.
 #[derive(Clone, Debug, clap::Args)]

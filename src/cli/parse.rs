@@ -16,7 +16,7 @@ use super::files::{self, MAX_SOURCE_BYTES};
 use super::narrate::shortened;
 use super::table::Table;
 use super::terminal::Terminal;
-use super::{nearest, scenes};
+use super::{nearest, world_text};
 
 /// How completions are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -137,7 +137,7 @@ impl Speaker {
                 known: Vec::new(),
             });
         };
-        let checked = scenes::find(world)?.check();
+        let checked = world_text::find(world)?.check();
         let scenario = checked.scenario.ok_or(checked.report)?;
         let agent = agent(&scenario, args.agent.as_deref())?;
         let known = scenario.briefing.agents[agent.index()].tools.clone();

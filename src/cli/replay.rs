@@ -17,9 +17,9 @@ use super::library::{Library, case_of_row, case_of_trace, chosen};
 use super::options::{Case, Hashes};
 use super::problem::Problem;
 use super::records::{self, Record, TraceFile};
-use super::scenes::{self, Beside};
 use super::table::Table;
 use super::terminal::Terminal;
+use super::world_text::{self, Beside};
 use super::{rows, traces};
 
 /// Rows of which the differences are shown.
@@ -126,7 +126,7 @@ fn cause(case: &Case, policy: &Choice, cells: &[CellDifference]) -> Result<Strin
 
 /// That the script is not the one of the record, which `profile_hash` covers.
 fn other_script(case: &Case) -> String {
-    let script = match scenes::find(&case.world).map(|world| world.script) {
+    let script = match world_text::find(&case.world).map(|world| world.script) {
         Ok(Beside::Script { origin, .. }) => origin,
         _ => case.world.display().to_string(),
     };

@@ -12,8 +12,9 @@ use crate::cli::failure::Failure;
 use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
 use crate::cli::problem::{Complaint, Problem};
-use crate::cli::scenes::{self, Loaded, WorldText};
+use crate::cli::scenes;
 use crate::cli::shipped;
+use crate::cli::world_text::{Loaded, WorldText};
 
 /// What messages call the study inside the program.
 const DEMOS: &str = "worlds/studies/demos.ron";
