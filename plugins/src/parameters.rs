@@ -72,13 +72,13 @@ impl std::fmt::Display for ParameterValue {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// No such parameter.
-    #[error("`{plugin}` has no parameter `{name}`; it has: {known}")]
+    #[error("`{plugin}` has no parameter `{name}`; {known}")]
     Unknown {
         /// The plugin.
         plugin: String,
         /// The parameter given.
         name: String,
-        /// Those it has.
+        /// Those it has, in words.
         known: String,
     },
     /// A value of the wrong type or out of bounds.
@@ -115,9 +115,9 @@ impl Parameters {
         {
             let known: Vec<_> = specs.iter().map(|spec| spec.name).collect();
             let known = if known.is_empty() {
-                "none".to_owned()
+                "it takes none".to_owned()
             } else {
-                known.join(", ")
+                format!("it has: {}", known.join(", "))
             };
             return Err(ParameterError::Unknown {
                 plugin: plugin.to_owned(),

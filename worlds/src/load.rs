@@ -107,7 +107,9 @@ fn require_world(root: At<'_>) -> Result<(), Problem> {
     if !is_world {
         let message = "the file is not a world";
         let label = format!("`{}` instead of `World(...)`", shortened(root.word()));
-        return Err(Problem::new(Code::NotAWorld, root.span(), message).label(label));
+        let help = "one world in a file is `World(...)`, many are `Family(...)`";
+        let problem = Problem::new(Code::NotAWorld, root.span(), message);
+        return Err(problem.label(label).help(help));
     }
     let Some(schema) = root.named("schema") else {
         return Ok(());

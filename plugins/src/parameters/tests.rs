@@ -110,7 +110,7 @@ fn an_unknown_name_is_refused_with_those_there_are() {
     let error = Parameters::resolve("none", &[], &given).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`none` has no parameter `x`; it has: none"
+        "`none` has no parameter `x`; it takes none"
     );
 }
 
