@@ -66,10 +66,10 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, FolderError> {
         fs::create_dir_all(path).map_err(failed("create the folder", path))?;
         let lock_path = path.join(LOCK);
-        let files = [ROWS, SCENARIOS, MANIFEST];
+        let files = [JOURNAL, ROWS, SCENARIOS, MANIFEST];
         let unfinished = files.map(|name| unfinished(path, name));
-        let written = [LOCK, JOURNAL, ROWS, SCENARIOS, MANIFEST].map(|name| path.join(name));
-        for target in written.iter().chain(&unfinished) {
+        let written = files.map(|name| path.join(name));
+        for target in [&lock_path].into_iter().chain(&written).chain(&unfinished) {
             if fs::metadata(target).is_ok_and(|there| !there.is_file()) {
                 return Err(FolderError::InTheWay(target.clone()));
             }

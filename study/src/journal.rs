@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
 use crate::folder::{FileError, Folder, JOURNAL, MAX_ROWS_BYTES, failed, unfinished};
-use crate::plan::Plan;
+use crate::plan::{Group, Plan};
 use crate::results;
 use crate::row::{Row, read_csv_records, write_csv_records};
 
@@ -256,27 +256,22 @@ fn whole_result(folder: &Path, plan: &Plan, manifest: Hash) -> Option<Segments> 
 }
 
 /// Which group a row belongs to: by the id of the first rollout of each group.
-struct GroupsByRow(BTreeMap<Hash, usize>);
+struct GroupsByRow(BTreeMap<Hash, Group>);
 
 impl GroupsByRow {
     fn of(plan: &Plan) -> Self {
         let first = |group| plan.fields(group, 0).id();
-        Self(
-            plan.groups()
-                .map(|group| (first(group), group.index))
-                .collect(),
-        )
+        Self(plan.groups().map(|group| (first(group), group)).collect())
     }
 
     /// The segment with this text and the position of its group; nothing if it holds other rows than
     /// those of one whole group.
     fn segment(&self, plan: &Plan, csv: Vec<u8>) -> Option<(usize, Segment)> {
         let rows = read_csv_records(&csv[..]).ok()?;
-        let index = *self.0.get(&rows.first()?.identity.rollout_id)?;
-        let group = plan.groups().nth(index)?;
+        let group = *self.0.get(&rows.first()?.identity.rollout_id)?;
         let expected = (0..plan.cast.policies.len()).map(|policy| plan.fields(group, policy).id());
         let is_whole = rows.iter().map(|row| row.identity.rollout_id).eq(expected);
-        is_whole.then_some((index, Segment { rows, csv }))
+        is_whole.then_some((group.index, Segment { rows, csv }))
     }
 }
 
