@@ -107,7 +107,7 @@ impl Bench {
     }
 }
 
-/// The setting of a single rollout: study seed 1, no strata, paper instrumentation, absent user.
+/// The setting of a single rollout: study seed 1, no stratum, paper instrumentation, absent user.
 #[must_use]
 pub fn setting(scene: &Scene, seed: u64) -> Setting {
     Setting {

@@ -48,6 +48,27 @@ impl Chance {
         }
     }
 
+    /// That it does not happen.
+    #[must_use]
+    pub const fn complement(self) -> Self {
+        Self {
+            millionths: Self::DENOMINATOR - self.millionths,
+        }
+    }
+
+    /// That it happens so many times in a row, rounded down to millionths each time.
+    #[must_use]
+    pub fn to_the(self, times: u32) -> Self {
+        let mut product = u64::from(Self::DENOMINATOR);
+        for _ in 0..times {
+            if product == 0 || self == Self::ALWAYS {
+                break;
+            }
+            product = product * u64::from(self.millionths) / u64::from(Self::DENOMINATOR);
+        }
+        Self::from_millionths(u32::try_from(product).unwrap_or(Self::DENOMINATOR))
+    }
+
     /// The numerator over [`Chance::DENOMINATOR`].
     #[must_use]
     pub const fn millionths(self) -> u32 {
@@ -112,29 +133,27 @@ pub struct RolloutKey {
     pub scenario_identity: Text,
     /// The seed of the rollout.
     pub rollout_seed: u64,
-    /// Where the rollout stands in each stratified group. A caller of the library gives these; no
-    /// study file declares them yet.
-    pub strata: Vec<Stratum>,
+    /// Where the rollout stands in its group, if the study stratifies latent variables.
+    pub stratum: Option<Stratum>,
 }
 
 impl RolloutKey {
-    /// The key of a rollout that stands in no stratified group.
+    /// The key of a rollout whose latent variables are independent of those of others.
     #[must_use]
     pub const fn new(study_seed: u64, scenario_identity: Text, rollout_seed: u64) -> Self {
         Self {
             study_seed,
             scenario_identity,
             rollout_seed,
-            strata: Vec::new(),
+            stratum: None,
         }
     }
 }
 
-/// One stratified latent variable of a rollout: its place among the `size` rollouts of a group.
+/// The place of a rollout among the `size` rollouts of a group. Every latent variable permutes the
+/// places anew, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stratum {
-    /// The latent variable: the name under which it is drawn.
-    pub name: Text,
     /// The group within which counts are balanced.
     pub group: Text,
     /// How many rollouts the group has.
@@ -144,20 +163,22 @@ pub struct Stratum {
 }
 
 impl Stratum {
-    /// Whether the latent variable falls below `chance`: `(permuted rank + 1/2) / size < chance` in
-    /// integers, so that the count over the group meets `size x chance` to within one half. An
-    /// empty group falls below nothing.
+    /// Whether the latent variable `name` falls below `chance`: `(permuted rank + 1/2) / size <
+    /// chance` in integers, so that the count over the group meets `size x chance` to within one
+    /// half. An empty group falls below nothing.
     #[must_use]
-    pub fn falls_below(&self, study_seed: u64, chance: Chance) -> bool {
-        let position = u128::from(permuted_rank(study_seed, self));
-        (2 * position + 1) * u128::from(Chance::DENOMINATOR)
+    pub fn falls_below(&self, study_seed: u64, name: &str, chance: Chance) -> bool {
+        self.is_below(permuted_rank(study_seed, name, self), chance)
+    }
+
+    fn is_below(&self, position: u32, chance: Chance) -> bool {
+        (2 * u128::from(position) + 1) * u128::from(Chance::DENOMINATOR)
             < 2 * u128::from(self.size) * u128::from(chance.millionths)
     }
 
-    /// `(permuted rank + 1/2) / size` as a 64-bit fraction: what the trace records of the draw.
-    fn fraction(&self, study_seed: u64) -> u64 {
-        let position = u128::from(permuted_rank(study_seed, self));
-        let wide = ((2 * position + 1) << 64) / (2 * u128::from(self.size.max(1)));
+    /// `(position + 1/2) / size` as a 64-bit fraction: what the trace records of the draw.
+    fn fraction(&self, position: u32) -> u64 {
+        let wide = ((2 * u128::from(position) + 1) << 64) / (2 * u128::from(self.size.max(1)));
         u64::try_from(wide).expect("a permuted rank is below the size of its group")
     }
 }
@@ -165,14 +186,14 @@ impl Stratum {
 /// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
 /// next power of four, walked until it lands inside. One rank can be computed alone. A rank outside
 /// its group, which only a mistaken caller has, is first brought inside: the walk would never end.
-fn permuted_rank(study_seed: u64, stratum: &Stratum) -> u32 {
+fn permuted_rank(study_seed: u64, name: &str, stratum: &Stratum) -> u32 {
     let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
     let mask = (1_u64 << half_bits) - 1;
     let mut hasher = Xxh3::new();
     hasher.update(&study_seed.to_le_bytes());
     hash_text(&mut hasher, &stratum.group);
-    hash_text(&mut hasher, &stratum.name);
+    hash_text(&mut hasher, name);
     let key = hasher.digest();
     let mut rank = u64::from(stratum.rank) % size;
     loop {
@@ -267,19 +288,14 @@ impl Draws {
     }
 
     /// A latent variable of the rollout: drawn once per entity and name whatever the event and the
-    /// episode, and stratified if the [`RolloutKey`] has a stratum called `name`: a caller of the
-    /// library gives it, no study file declares one yet.
+    /// episode. If the [`RolloutKey`] has a stratum, it is the same for every entity and balanced
+    /// over the rollouts of the group.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
-        let stratum = self
-            .key
-            .strata
-            .iter()
-            .find(|stratum| &*stratum.name == name);
-        let (value, below) = if let Some(stratum) = stratum {
-            let study_seed = self.key.study_seed;
+        let (value, below) = if let Some(stratum) = &self.key.stratum {
+            let position = permuted_rank(self.key.study_seed, name, stratum);
             (
-                stratum.fraction(study_seed),
-                stratum.falls_below(study_seed, chance),
+                stratum.fraction(position),
+                stratum.is_below(position, chance),
             )
         } else {
             let value = self.value(name, WHOLE_ROLLOUT, EventKey::ROOT);

@@ -53,7 +53,7 @@
 //! Conditions: `Seen("origin")`, `NotSeen("origin")`, `Denied("tool")`, `Committed("tool")` (also a
 //! read that found nothing), `MessageFrom("agent")`, `Episode(n)` (from 0), `Chance("0.25")`,
 //! `Guidance(SelfCheck)`, `Not(condition)`. A chance is drawn once per rollout, agent and step
-//! name; a study may stratify it under that name.
+//! name; a study may stratify it.
 //!
 //! An agent with nothing left to say, or without a script, gives the final answer `done`.
 

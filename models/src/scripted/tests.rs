@@ -249,16 +249,15 @@ fn a_chance_is_a_latent_variable_of_the_agent() {
 }
 
 #[test]
-fn a_chance_may_be_stratified_under_the_name_of_its_step() {
+fn a_chance_may_be_stratified() {
     let said = (0..8_u32).filter(|&rank| {
         let mut stage = Stage::new();
         stage.draws = Draws::new(RolloutKey {
-            strata: vec![Stratum {
-                name: "slip".into(),
+            stratum: Some(Stratum {
                 group: "all".into(),
                 size: 8,
                 rank,
-            }],
+            }),
             ..RolloutKey::default()
         });
         let step = r#"(name: "slip", when: [Chance("0.25")], say: Final([]))"#;

@@ -8,7 +8,6 @@ fn key(scenario: &str, study_seed: u64, rollout_seed: u64) -> RolloutKey {
 
 fn stratum(size: u32, rank: u32) -> Stratum {
     Stratum {
-        name: "susceptible".into(),
         group: "documents".into(),
         size,
         rank,
@@ -80,7 +79,7 @@ fn content_policy_model_and_attacker_are_not_part_of_the_key() {
         study_seed: _,
         scenario_identity: _,
         rollout_seed: _,
-        strata: _,
+        stratum: _,
     } = key("demo", 1, 2);
 }
 
@@ -88,7 +87,7 @@ fn content_policy_model_and_attacker_are_not_part_of_the_key() {
 fn strata_change_no_other_draw() {
     let mut plain = Draws::new(key("demo", 1, 2));
     let mut stratified = Draws::new(RolloutKey {
-        strata: vec![stratum(8, 3)],
+        stratum: Some(stratum(8, 3)),
         ..key("demo", 1, 2)
     });
     assert_eq!(plain.bits("follow"), stratified.bits("follow"));
@@ -135,7 +134,7 @@ fn nothing_is_recorded_unless_asked() {
 #[test]
 fn a_stratified_draw_is_recorded_as_the_fraction_that_was_compared() {
     let mut draws = Draws::new(RolloutKey {
-        strata: vec![stratum(1, 0)],
+        stratum: Some(stratum(1, 0)),
         ..key("demo", 1, 2)
     });
     draws.recording(true);
@@ -146,7 +145,7 @@ fn a_stratified_draw_is_recorded_as_the_fraction_that_was_compared() {
 
 /// How many of the group fall below `chance`.
 fn count_below(study_seed: u64, size: u32, chance: Chance) -> u32 {
-    let below = |rank: &u32| stratum(size, *rank).falls_below(study_seed, chance);
+    let below = |rank: &u32| stratum(size, *rank).falls_below(study_seed, "susceptible", chance);
     u32::try_from((0..size).filter(below).count()).unwrap()
 }
 
@@ -177,7 +176,7 @@ fn stratified_counts_meet_expectation_for_every_small_size() {
 fn the_permutation_is_a_bijection_for_every_small_size() {
     for size in 0..=300 {
         let mut images: Vec<_> = (0..size)
-            .map(|rank| permuted_rank(11, &stratum(size, rank)))
+            .map(|rank| permuted_rank(11, "susceptible", &stratum(size, rank)))
             .collect();
         images.sort_unstable();
         assert!(images.iter().copied().eq(0..size), "size {size}");
@@ -189,12 +188,12 @@ fn the_permutation_is_a_bijection_for_large_sizes() {
     for size in [4_096, 4_097, 17_640, 65_535, 65_537] {
         let mut seen = vec![false; size as usize];
         for rank in 0..size {
-            let image = permuted_rank(11, &stratum(size, rank)) as usize;
+            let image = permuted_rank(11, "susceptible", &stratum(size, rank)) as usize;
             assert!(!std::mem::replace(&mut seen[image], true), "size {size}");
         }
     }
     for rank in [0, 1, u32::MAX - 1] {
-        assert!(permuted_rank(11, &stratum(u32::MAX, rank)) < u32::MAX);
+        assert!(permuted_rank(11, "susceptible", &stratum(u32::MAX, rank)) < u32::MAX);
     }
 }
 
@@ -206,7 +205,8 @@ fn the_permutation_has_no_favourite_place() {
         for rank in 0..size {
             let mut counts = vec![0_u32; size as usize];
             for seed in 0..SEEDS {
-                counts[permuted_rank(u64::from(seed), &stratum(size, rank)) as usize] += 1;
+                counts[permuted_rank(u64::from(seed), "susceptible", &stratum(size, rank))
+                    as usize] += 1;
             }
             for count in counts {
                 let deviation = (count * size).abs_diff(SEEDS);
@@ -228,20 +228,20 @@ fn a_rank_outside_its_group_ends_and_lands_inside() {
         (5, 7),
         (6, u32::MAX),
     ] {
-        assert!(permuted_rank(3, &stratum(size, rank)) < size.max(1));
+        assert!(permuted_rank(3, "susceptible", &stratum(size, rank)) < size.max(1));
     }
-    assert!(!stratum(0, 5).falls_below(3, Chance::ALWAYS));
+    assert!(!stratum(0, 5).falls_below(3, "susceptible", Chance::ALWAYS));
 }
 
 #[test]
 fn one_row_alone_gives_what_it_gives_within_its_group() {
     let chance = Chance::from_millionths(250_000);
     let whole: Vec<_> = (0..40)
-        .map(|rank| stratum(40, rank).falls_below(5, chance))
+        .map(|rank| stratum(40, rank).falls_below(5, "susceptible", chance))
         .collect();
     for rank in (0..40).rev() {
         let mut alone = Draws::new(RolloutKey {
-            strata: vec![stratum(40, rank)],
+            stratum: Some(stratum(40, rank)),
             ..key("demo", 5, 1)
         });
         assert_eq!(alone.latent("susceptible", chance), whole[rank as usize]);
@@ -253,11 +253,10 @@ fn two_groups_and_two_variables_are_permuted_differently() {
     let order = |group: &str, name: &str| -> Vec<_> {
         (0..64)
             .map(|rank| Stratum {
-                name: name.into(),
                 group: group.into(),
                 ..stratum(64, rank)
             })
-            .map(|stratum| permuted_rank(1, &stratum))
+            .map(|stratum| permuted_rank(1, name, &stratum))
             .collect()
     };
     assert_ne!(order("a", "x"), order("b", "x"));
@@ -278,6 +277,20 @@ fn chances_are_read_exactly() {
     ] {
         assert_eq!(millionths(text), Some(expected), "{text}");
     }
+}
+
+#[test]
+fn a_chance_to_a_power_is_that_many_times_in_a_row() {
+    let chance: Chance = "0.5".parse().unwrap();
+    assert_eq!(chance.to_the(0), Chance::ALWAYS);
+    assert_eq!(chance.to_the(3).millionths(), 125_000);
+    assert_eq!(Chance::ALWAYS.to_the(u32::MAX), Chance::ALWAYS);
+    assert_eq!(Chance::NEVER.to_the(1), Chance::NEVER);
+    assert_eq!(chance.to_the(u32::MAX), Chance::NEVER);
+    assert_eq!(
+        Chance::from_millionths(1).complement().millionths(),
+        999_999
+    );
 }
 
 #[test]

@@ -181,8 +181,7 @@ fn a_draw_decides_and_is_recorded() {
 fn a_caller_may_balance_what_is_missed() {
     let missed = (0..40).filter(|&rank| {
         let mut key = RolloutKey::new(1, "meeting".into(), 1);
-        key.strata.push(Stratum {
-            name: "missed_write".into(),
+        key.stratum = Some(Stratum {
             group: "two actions".into(),
             size: 40,
             rank,
