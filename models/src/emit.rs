@@ -4,8 +4,10 @@
 //! its own. Whatever the form, the parser reads the same action back; only
 //! [`Syntax::CutInToolName`] is never repaired.
 
+use serde::Deserialize;
+
 /// What stands around the action.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Wrapping {
     /// Nothing.
     #[default]
@@ -17,7 +19,7 @@ pub enum Wrapping {
 }
 
 /// By which keys the action is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Keys {
     /// The canonical ones.
     #[default]
@@ -31,7 +33,7 @@ pub enum Keys {
 }
 
 /// How well-formed the JSON is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum Syntax {
     /// Strict JSON.
     #[default]

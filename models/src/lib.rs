@@ -1,20 +1,24 @@
 //! Model backends and the action parser.
 //!
 //! [`register`] names what is in here; [`parser`] turns text into actions, [`emit`] writes them, and
-//! [`scripted`] is the model that follows a script.
+//! [`scripted`] is the model that follows a script, and [`profile`] decides as a known model would what
+//! a script leaves open.
 
 pub mod emit;
 pub mod parser;
+pub mod profile;
 pub mod scripted;
 
 use std::sync::Arc;
 
+use plugins::parameters::Parameters;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 
 use parser::AppendixIParser;
-use scripted::Scripted;
+use profile::{Profile, Profiled};
+use scripted::{Script, ScriptError, Scripted};
 
-/// Registers the parser `appendix_i` and the model `scripted`.
+/// Registers the parser `appendix_i`, the model `scripted` and a model for every shipped profile.
 ///
 /// # Errors
 /// When one of the names is taken.
@@ -40,7 +44,37 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
                 .map(|model| Box::new(model) as _)
                 .map_err(|error| CreateError::Configuration(error.to_string()))
         }),
-    )
+    )?;
+    for (name, summary, text) in profile::SHIPPED {
+        register_profile(registry, name, summary, text)?;
+    }
+    Ok(())
+}
+
+/// Registers a model that follows the script of a world as the profile in `text` says.
+///
+/// # Errors
+/// When the name is taken. A profile that is not well formed is told when the model is made.
+pub fn register_profile(
+    registry: &mut Registry,
+    name: &'static str,
+    summary: &'static str,
+    text: &str,
+) -> Result<(), DuplicateName> {
+    let profile = Profile::parse(text).map(Arc::new);
+    let factory = move |_: &Parameters, script: &str| {
+        let refuse = |error: ScriptError| CreateError::Configuration(error.to_string());
+        let profile = profile.clone().map_err(refuse)?;
+        let script = Script::parse(script).map(Arc::new).map_err(refuse)?;
+        Ok(Box::new(Profiled::new(script, profile)) as _)
+    };
+    let info = PluginInfo {
+        name,
+        summary,
+        version: 1,
+        parameters: Vec::new(),
+    };
+    registry.models.add_from_text(info, text, Arc::new(factory))
 }
 
 #[cfg(test)]

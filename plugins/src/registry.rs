@@ -67,7 +67,15 @@ pub type ModelFactory =
 #[derive(Clone)]
 pub struct Shelf<F> {
     kind: &'static str,
-    entries: BTreeMap<&'static str, (PluginInfo, F)>,
+    entries: BTreeMap<&'static str, Entry<F>>,
+}
+
+#[derive(Clone)]
+struct Entry<F> {
+    info: PluginInfo,
+    /// A hash of the text that the plugin is made of besides its code, if there is one.
+    content: Option<u128>,
+    factory: F,
 }
 
 impl<F> Shelf<F> {
@@ -83,19 +91,46 @@ impl<F> Shelf<F> {
     /// # Errors
     /// When the name is taken.
     pub fn add(&mut self, info: PluginInfo, factory: F) -> Result<(), DuplicateName> {
+        self.insert(Entry {
+            info,
+            content: None,
+            factory,
+        })
+    }
+
+    /// Registers a plugin that is made of a text, for example a behaviour profile: the text is part
+    /// of its hash.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub fn add_from_text(
+        &mut self,
+        info: PluginInfo,
+        text: &str,
+        factory: F,
+    ) -> Result<(), DuplicateName> {
+        self.insert(Entry {
+            info,
+            content: Some(xxh3_128(text.as_bytes())),
+            factory,
+        })
+    }
+
+    fn insert(&mut self, entry: Entry<F>) -> Result<(), DuplicateName> {
+        let info = &entry.info;
         if self.entries.contains_key(info.name) {
             return Err(DuplicateName {
                 kind: self.kind,
                 name: info.name,
             });
         }
-        self.entries.insert(info.name, (info, factory));
+        self.entries.insert(entry.info.name, entry);
         Ok(())
     }
 
     /// Every plugin, by name.
     pub fn infos(&self) -> impl Iterator<Item = &PluginInfo> {
-        self.entries.values().map(|(info, _)| info)
+        self.entries.values().map(|entry| &entry.info)
     }
 
     /// The plugin called `name`.
@@ -105,7 +140,7 @@ impl<F> Shelf<F> {
     pub fn find(&self, name: &str) -> Result<(&PluginInfo, &F), CreateError> {
         self.entries
             .get(name)
-            .map(|(info, factory)| (info, factory))
+            .map(|entry| (&entry.info, &entry.factory))
             .ok_or_else(|| CreateError::Unknown {
                 kind: self.kind,
                 name: name.to_owned(),
@@ -113,8 +148,8 @@ impl<F> Shelf<F> {
             })
     }
 
-    /// The checked parameters of `name` and their content hash: of its name, version and
-    /// parameters.
+    /// The checked parameters of `name` and their content hash: of its name, version, parameters and
+    /// the text that it is made of.
     ///
     /// # Errors
     /// When there is no such plugin or a parameter is wrong.
@@ -132,6 +167,9 @@ impl<F> Shelf<F> {
         for (name, value) in parameters.iter() {
             push_framed(&mut identity, name);
             push_framed(&mut identity, &value.to_string());
+        }
+        if let Some(content) = self.entries.get(name).and_then(|entry| entry.content) {
+            identity.extend_from_slice(&content.to_le_bytes());
         }
         Ok((parameters, xxh3_128(&identity)))
     }

@@ -24,9 +24,13 @@
 //! ```
 //!
 //! Every family with every variant is a member; its identity is `family/variant`. A part adds its
-//! entries to lists and maps, and its fields to what does not have them. Of the words of the file, the
-//! family, its parts, the variant and its parts, the later ones win. `{{` and `}}` are brackets in a
-//! text. What a member says is checked as any world; a mistake is told at its place in the family
+//! entries to lists and maps, and its fields to what does not have them; entries of a map whose keys
+//! are the same once the words are put in are added together. Besides the parts of its
+//! family and its variant, a member has one of those listed under `in_turn: [...]`: the first member
+//! the first of them, the next the next, and so round. In a script the steps of parts come first, then
+//! those of the file. Of the words of the file, the family, its parts, the variant, its parts and the
+//! part in turn, the later ones win; a word may have other words in it. `{{` and `}}` are brackets in
+//! a text. What a member says is checked as any world; a mistake is told at its place in the family
 //! file.
 
 mod expansion;
@@ -121,8 +125,8 @@ fn members(outline: &Outline<'_>, problems: &mut Problems) -> Option<Vec<Member>
     let mut members = Vec::new();
     let mut bytes = 0;
     for (family, variant) in sheet.pairs() {
-        let recipe = Recipe::new(&texts, &sheet, family, variant);
         let mut found = Problems::default();
+        let recipe = Recipe::new(&texts, &sheet, family, variant, &mut used, &mut found);
         let world = recipe.world(&mut used, &mut found);
         let script = recipe.script(&mut used, &mut found);
         bytes += world.text().len();

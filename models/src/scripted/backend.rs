@@ -8,6 +8,7 @@ use plugins::value::Text;
 
 use super::context::View;
 use super::file::{Argument, Choice, Form as FileForm, Part, Reaction, Say, Step};
+use super::open::{Again, Character, Dice, NoCharacter};
 use super::{Script, ScriptError};
 use crate::emit::{ActionWriter, Form, Keys, Syntax, Wrapping, final_answer};
 use crate::parser::find_argument;
@@ -35,9 +36,21 @@ impl Scripted {
     /// A model that follows the script written in `text`.
     ///
     /// # Errors
-    /// When the script is not well-formed.
+    /// When the script is not well-formed, or leaves something to a behaviour profile.
     pub fn from_text(text: &str) -> Result<Self, ScriptError> {
-        Script::parse(text).map(Self::new)
+        let script = Script::parse(text)?;
+        match script.open_step() {
+            None => Ok(Self::new(script)),
+            Some((agent, step)) => Err(ScriptError {
+                line: 1,
+                column: 1,
+                message: format!(
+                    "step {step} of `{agent}` leaves something to a behaviour profile (`Inclined` \
+                     or `Persist`)"
+                ),
+                help: Some("choose a model that has one, for example qwen2_5_7b_instruct".into()),
+            }),
+        }
     }
 }
 
@@ -50,72 +63,131 @@ impl ModelBackend for Scripted {
         draws: &mut Draws,
         reply: &mut Reply,
     ) -> Result<(), ModelFailure> {
-        let agent = turn
-            .briefing
-            .agents
-            .get(turn.agent.index())
-            .ok_or_else(|| ModelFailure("the agent is unknown".into()))?;
-        let steps = self.script.steps(&agent.name);
-        let view = View::new(turn);
-        let next = next_step(&view, steps, draws);
-        view.check_looks()?;
-        let Some(position) = next else {
-            reply.tag = tag(steps.len());
-            say_nothing_left(&self.text_field, reply);
-            return Ok(());
-        };
-        let step = &steps[position];
-        reply.tag = tag(position);
-        reply.latency_ticks = step.latency_ticks.max(1);
-        reply.choice = match &step.choice {
-            Choice::FromContext => None,
-            Choice::FromGoal => Some(view.goal().into_iter().collect()),
-            Choice::From(origins) => Some(
-                origins
-                    .iter()
-                    .filter_map(|origin| view.latest(origin))
-                    .collect(),
-            ),
-        };
-        say(&view, step, &self.text_field, reply);
-        view.check_looks()
+        perform(
+            &self.script,
+            &NoCharacter,
+            &self.text_field,
+            turn,
+            draws,
+            reply,
+        )
     }
+}
+
+/// Says what comes next in a script; `character` decides what it leaves open.
+pub(crate) fn perform(
+    script: &Script,
+    character: &dyn Character,
+    text_field: &Text,
+    turn: Turn<'_>,
+    draws: &mut Draws,
+    reply: &mut Reply,
+) -> Result<(), ModelFailure> {
+    let agent = turn
+        .briefing
+        .agents
+        .get(turn.agent.index())
+        .ok_or_else(|| ModelFailure("the agent is unknown".into()))?;
+    let steps = script.steps(&agent.name);
+    let view = View::new(turn, character);
+    let next = next_step(&view, steps, draws);
+    view.check_looks()?;
+    let Some(next) = next else {
+        reply.tag = tag(steps.len());
+        say_nothing_left(text_field, reply);
+        return Ok(());
+    };
+    let step = &steps[next.position];
+    reply.tag = tag(next.position);
+    reply.latency_ticks = step.latency_ticks.max(1);
+    reply.choice = match &step.choice {
+        Choice::FromContext => None,
+        Choice::FromGoal => Some(view.goal().into_iter().collect()),
+        Choice::From(origins) => Some(
+            origins
+                .iter()
+                .filter_map(|origin| view.latest(origin))
+                .collect(),
+        ),
+    };
+    match form(&view, &next, step, draws) {
+        Ok(form) => say(&view, step, form, text_field, reply),
+        Err(text) => reply.text.push_str(text),
+    }
+    view.check_looks()
 }
 
 fn tag(position: usize) -> u32 {
     u32::try_from(position).expect("a script has far fewer steps than u32::MAX")
 }
 
-/// The step that comes now: the last one again, or the next that can be said.
-fn next_step(view: &View<'_>, steps: &[Step], draws: &mut Draws) -> Option<usize> {
+/// The step that comes now.
+struct Next {
+    position: usize,
+    /// Whether the text breaks off in the middle of the action.
+    is_broken_off: bool,
+}
+
+/// The last step again, or the next that can be said.
+fn next_step(view: &View<'_>, steps: &[Step], draws: &mut Draws) -> Option<Next> {
     let mut from = 0;
     if let Some(last) = view.last_turn() {
         from = last.step.saturating_add(1);
-        let reaction = steps
-            .get(last.step)
-            .zip(last.denied)
-            .and_then(|(step, denied)| {
-                step.denied
-                    .iter()
-                    .find(|(reason, _)| reason.covers(denied))
-                    .map(|(_, reaction)| *reaction)
-            })
-            .unwrap_or_default();
-        match reaction {
-            Reaction::Repeat(times)
-                if last.said <= times && can_be_said(view, &steps[last.step]) =>
-            {
-                return Some(last.step);
+        let denied = steps.get(last.step).zip(last.denied);
+        let reaction = denied.map(|(step, reason)| step.reaction(reason));
+        let is_again = |position: usize| can_be_said(view, &steps[position]);
+        match reaction.unwrap_or_default() {
+            Reaction::Repeat(times) if last.said <= times && is_again(last.step) => {
+                return Some(Next {
+                    position: last.step,
+                    is_broken_off: false,
+                });
             }
-            Reaction::Stop => from = from.max(steps.len() - 1),
+            Reaction::Persist(drive) if is_again(last.step) => {
+                let seen = view.seen(&steps[last.step].say, last.denied);
+                let again = view
+                    .character
+                    .again(drive, last.said, &seen, &mut Dice(draws));
+                if again != Again::GivenUp {
+                    return Some(Next {
+                        position: last.step,
+                        is_broken_off: again == Again::BrokenOff,
+                    });
+                }
+                from = from.max(steps.len() - 1);
+            }
+            Reaction::Stop | Reaction::Persist(_) => from = from.max(steps.len() - 1),
             Reaction::Repeat(_) | Reaction::Next => {}
         }
     }
-    (from..steps.len()).find(|&position| {
+    let position = (from..steps.len()).find(|&position| {
         let step = &steps[position];
         let holds = |condition| view.holds(condition, step, draws);
         step.when.iter().all(holds) && can_be_said(view, step)
+    })?;
+    Some(Next {
+        position,
+        is_broken_off: false,
     })
+}
+
+/// The form to write in, or the text to say instead.
+fn form<'s>(
+    view: &View<'_>,
+    next: &Next,
+    step: &'s Step,
+    draws: &mut Draws,
+) -> Result<Form, &'s str> {
+    let mut form = match &step.form {
+        Some(form) => written_form(form)?,
+        None => view
+            .character
+            .form(&view.seen(&step.say, None), &mut Dice(draws)),
+    };
+    if next.is_broken_off {
+        form.syntax = Syntax::CutInToolName;
+    }
+    Ok(form)
 }
 
 /// Whether the agent has seen everything that the step copies.
@@ -137,14 +209,7 @@ fn say_nothing_left(text_field: &Text, reply: &mut Reply) {
     derive(text_field, [].iter(), None, &mut reply.derivations);
 }
 
-fn say(view: &View<'_>, step: &Step, text_field: &Text, reply: &mut Reply) {
-    let form = match written_form(&step.form) {
-        Ok(form) => form,
-        Err(text) => {
-            reply.text.push_str(text);
-            return;
-        }
-    };
+fn say(view: &View<'_>, step: &Step, form: Form, text_field: &Text, reply: &mut Reply) {
     match &step.say {
         Say::Call(tool, arguments) => {
             let spec = view
@@ -243,7 +308,7 @@ fn derive<'p>(
     derivations.push(derivation);
 }
 
-/// The form to write in, or the text to say instead.
+/// The form that a script names, or the text to say instead.
 fn written_form(form: &FileForm) -> Result<Form, &str> {
     let wrapped = |wrapping| Form {
         wrapping,

@@ -240,7 +240,7 @@ impl<'c> Check<'c, '_, '_> {
 
     fn step(&mut self, step: &'c Step) {
         // What is not said in the end is not held against the world.
-        let is_said = !matches!(step.form, Form::Prose(_));
+        let is_said = !matches!(step.form, Some(Form::Prose(_)));
         match &step.say {
             Say::Call(tool, arguments) if is_said => {
                 self.call(tool, arguments);
@@ -362,7 +362,10 @@ impl<'c> Check<'c, '_, '_> {
                 self.sender(agent, agent);
             }
             Condition::Not(inner) => self.condition(inner),
-            Condition::Episode(_) | Condition::Chance(_) | Condition::Guidance(_) => {}
+            Condition::Episode(_)
+            | Condition::Chance(_)
+            | Condition::Guidance(_)
+            | Condition::Inclined(_) => {}
         }
     }
 

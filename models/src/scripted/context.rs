@@ -6,8 +6,10 @@ use plugins::draws::Draws;
 use plugins::ids::ToolId;
 use plugins::model::{Input, ModelFailure, Segment, SegmentKind, Turn};
 use plugins::policy::DenialReason;
+use plugins::tool::{Operation, RiskClass};
 
-use super::file::{Condition, Origin, OriginKind, Part, Step};
+use super::file::{Condition, Origin, OriginKind, Part, Say, Step};
+use super::open::{Character, Dice, Seen};
 
 /// How many segments a turn may look at, all searches together. A step with a few copies looks at a
 /// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
@@ -16,6 +18,8 @@ const MOST_LOOKS: u32 = 100_000;
 /// A turn as a script sees it.
 pub(super) struct View<'t> {
     pub(super) turn: Turn<'t>,
+    /// Who decides what the script leaves open.
+    pub(super) character: &'t dyn Character,
     /// How many segments may still be looked at.
     looks_left: Cell<u32>,
 }
@@ -31,9 +35,10 @@ pub(super) struct LastTurn {
 }
 
 impl<'t> View<'t> {
-    pub(super) const fn new(turn: Turn<'t>) -> Self {
+    pub(super) const fn new(turn: Turn<'t>, character: &'t dyn Character) -> Self {
         Self {
             turn,
+            character,
             looks_left: Cell::new(MOST_LOOKS),
         }
     }
@@ -78,7 +83,47 @@ impl<'t> View<'t> {
             Condition::Episode(episode) => self.turn.episode == *episode,
             Condition::Chance(chance) => draws.latent(&step.name, chance.0),
             Condition::Guidance(guidance) => self.turn.guidance == *guidance,
+            Condition::Inclined(to) => {
+                let seen = self.seen(&step.say, None);
+                self.character.is_inclined(*to, &seen, &mut Dice(draws))
+            }
             Condition::Not(inner) => !self.holds(inner, step, draws),
+        }
+    }
+
+    /// What a character learns of the turn, asked about something to say and why it was denied.
+    pub(super) fn seen(&self, say: &Say, reason: Option<DenialReason>) -> Seen {
+        let tools = &self.turn.briefing.tools;
+        let tool = match say {
+            Say::Call(name, _) => self.turn.briefing.tool_named(name),
+            Say::Delegate(..) | Say::Final(_) => None,
+        };
+        let tool = tool.map(|id| &tools[id.index()]);
+        let has_effect = |id: ToolId| {
+            let tool = tools.get(id.index());
+            tool.is_some_and(|tool| tool.risk != RiskClass::Low)
+        };
+        let is_memory = |id: ToolId| {
+            let tool = tools.get(id.index());
+            tool.is_some_and(|tool| matches!(tool.operation, Operation::MemoryRead(_)))
+        };
+        Seen {
+            guidance: self.turn.guidance,
+            schema_mode: self.turn.schema_mode,
+            arguments: tool
+                .into_iter()
+                .flat_map(|tool| tool.arguments.iter().map(|argument| argument.role))
+                .collect(),
+            risk: tool.map(|tool| tool.risk),
+            reason,
+            has_memory: self.any(|kind| match kind {
+                SegmentKind::Observation { tool, .. } => is_memory(tool),
+                _ => false,
+            }),
+            has_committed: self.any(|kind| match kind {
+                SegmentKind::Acknowledged { tool } => has_effect(tool),
+                _ => false,
+            }),
         }
     }
 

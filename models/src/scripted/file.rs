@@ -11,6 +11,8 @@ use plugins::model::Guidance as Shown;
 use plugins::policy::DenialReason;
 use plugins::value::Text;
 use serde::Deserialize;
+
+use super::open::{Drive, Inclination};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// A script: what each agent says, in order.
@@ -61,9 +63,26 @@ pub(super) struct Step {
     pub(super) when: Vec<Condition>,
     pub(super) denied: Vec<(Reason, Reaction)>,
     pub(super) latency_ticks: u64,
-    pub(super) form: Form,
+    /// None: as the model writes.
+    pub(super) form: Option<Form>,
     pub(super) keep: bool,
     pub(super) choice: Choice,
+}
+
+impl Step {
+    /// What the agent does once the step was denied for this reason.
+    pub(super) fn reaction(&self, reason: DenialReason) -> Reaction {
+        let fits = |(covered, _): &&(Reason, Reaction)| covered.covers(reason);
+        let reaction = self.denied.iter().find(fits);
+        reaction.map(|(_, reaction)| *reaction).unwrap_or_default()
+    }
+
+    /// Whether a behaviour profile decides something of it.
+    pub(super) fn is_open(&self) -> bool {
+        let persists =
+            |(_, reaction): &(Reason, Reaction)| matches!(reaction, Reaction::Persist(_));
+        self.when.iter().any(Condition::is_open) || self.denied.iter().any(persists)
+    }
 }
 
 /// A step as written.
@@ -77,8 +96,7 @@ struct WrittenStep {
     #[serde(default)]
     denied: Vec<(Reason, Reaction)>,
     latency: Option<u64>,
-    #[serde(default)]
-    form: Form,
+    form: Option<Form>,
     keep: Option<bool>,
     #[serde(default)]
     choice: Choice,
@@ -237,6 +255,8 @@ pub(super) enum Condition {
     Chance(Probability),
     /// The policy shows this guidance.
     Guidance(Shown),
+    /// The behaviour profile says that the model is so inclined.
+    Inclined(Inclination),
     /// The opposite of another condition.
     Not(Box<Self>),
 }
@@ -246,6 +266,14 @@ impl Condition {
         match self {
             Self::Chance(_) => true,
             Self::Not(inner) => inner.has_chance(),
+            _ => false,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Inclined(_) => true,
+            Self::Not(inner) => inner.is_open(),
             _ => false,
         }
     }
@@ -309,6 +337,8 @@ pub(super) enum Reaction {
     Repeat(u32),
     /// Goes on with the last step.
     Stop,
+    /// Says it again as long as the behaviour profile says, then goes on with the last step.
+    Persist(Drive),
 }
 
 /// What influenced the choice of a step.

@@ -36,7 +36,7 @@
 //! | `when` | `[]` | conditions, all of which must hold; else the step is passed over |
 //! | `denied` | `[]` | `(reason, reaction)` pairs, the first that fits counts; `Any` fits every reason. Reactions: `Next`, `Repeat(n)` (up to n more times), `Stop` (go on with the last step). None fits: `Next` |
 //! | `latency` | 1 | ticks until the completion arrives |
-//! | `form` | `Strict` | `Strict`, `Fenced`, `Prefixed`, `ActionTypeAsTool`, `Aliases`, `FencedAliases`, `ToolBench`, `SingleQuotes`, `TrailingComma`, `UnquotedKeys`, `MissingCloser`, `TruncatedInToolName`, or `Prose("this text instead")` |
+//! | `form` | as the model writes; `scripted`: `Strict` | `Strict`, `Fenced`, `Prefixed`, `ActionTypeAsTool`, `Aliases`, `FencedAliases`, `ToolBench`, `SingleQuotes`, `TrailingComma`, `UnquotedKeys`, `MissingCloser`, `TruncatedInToolName`, or `Prose("this text instead")` |
 //! | `keep` | `true` | `false` for a read whose result is discarded |
 //! | `choice` | `FromContext` | what influenced the choice: `FromContext`, `FromGoal`, `From(["origin", ...])` |
 //!
@@ -55,6 +55,14 @@
 //! `Guidance(SelfCheck)`, `Not(condition)`. A chance is drawn once per rollout, agent and step
 //! name; a study may stratify it.
 //!
+//! A behaviour profile ([`crate::profile`]) decides what a script leaves open: the condition
+//! `Inclined(inclination)`, with the inclinations `FollowInjection`, `AvoidRecipient`,
+//! `CheckItself`, `TakeArgumentsFromContent`, `TakeArgumentsFromGoal`, `DeclineTask`, `MendMemory`
+//! and `SlipOnTask`; the reaction `Persist(Injected)` or `Persist(Requested)`, which says the step
+//! again until the profile gives it up and then goes on with the last step; and the form of what
+//! has no `form`. The model `scripted` has no profile: it refuses the first two, and writes
+//! `Strict`.
+//!
 //! An agent with nothing left to say, or without a script, gives the final answer `done`.
 
 mod backend;
@@ -62,6 +70,7 @@ mod check;
 mod context;
 mod error;
 mod file;
+pub mod open;
 mod place;
 mod world;
 
@@ -73,6 +82,7 @@ mod stage;
 mod tests;
 
 pub use backend::Scripted;
+pub(crate) use backend::perform;
 pub use check::{Finding, Severity};
 pub use error::ScriptError;
 pub use world::World;
@@ -113,6 +123,16 @@ impl Script {
         let file: file::File = options.from_str(text)?;
         Ok(Self {
             agents: file.agents.0,
+        })
+    }
+
+    /// The first step of which a behaviour profile decides something: its agent and its number,
+    /// from 1.
+    #[must_use]
+    pub fn open_step(&self) -> Option<(&str, usize)> {
+        self.agents.iter().find_map(|(agent, steps)| {
+            let open = steps.iter().position(file::Step::is_open)?;
+            Some((&**agent, open + 1))
         })
     }
 

@@ -56,13 +56,15 @@ impl<'a, 'o> Recipe<'a, 'o> {
         sheet: &'a Sheet<'o>,
         family: usize,
         variant: usize,
+        used: &mut Used,
+        problems: &mut Problems,
     ) -> Self {
         Self {
             texts,
             sheet,
             family,
             variant,
-            words: sheet.words_of(family, variant),
+            words: resolved(sheet.words_of(family, variant), used, problems),
         }
     }
 
@@ -94,10 +96,11 @@ impl<'a, 'o> Recipe<'a, 'o> {
         writer.out
     }
 
-    /// The script of the member: that of the file and those of the parts.
+    /// The script of the member: those of the parts, which say how its agents come to act, and after
+    /// them that of the file.
     pub(super) fn script(&self, used: &mut Used, problems: &mut Problems) -> Option<Expansion> {
         let of_parts = self.parts().filter_map(|part| part.named("script"));
-        let scripts: Vec<At<'o>> = self.sheet.script.into_iter().chain(of_parts).collect();
+        let scripts: Vec<At<'o>> = of_parts.chain(self.sheet.script).collect();
         if scripts.is_empty() {
             return None;
         }
@@ -122,6 +125,9 @@ impl<'a, 'o> Recipe<'a, 'o> {
         }
     }
 }
+
+/// How many words may be put into one, all nested ones counted.
+const MOST_ROUNDS: usize = 16;
 
 /// Where the names of the words stand that were put in.
 pub(super) type Used = BTreeSet<usize>;
@@ -159,20 +165,13 @@ impl<'o> Writer<'_, 'o> {
         let [first, more @ ..] = values else {
             return;
         };
-        if more.is_empty() {
-            self.written(first.whole());
-            return;
-        }
         let shape = first.shape();
         let is_alike = more.iter().all(|value| value.shape() == shape);
         let is_tuple = |value: &At<'_>| value.children().any(|child| child.label().is_none());
         match shape {
-            Shape::List | Shape::Map if is_alike => {
+            Shape::Map if is_alike => {
                 self.out.copy(self.file, first.span());
-                for entry in values.iter().flat_map(|value| value.children()) {
-                    self.written(entry.extent());
-                    self.out.put(", ", entry.span());
-                }
+                self.entries(values);
                 self.close(*first);
             }
             Shape::Group if is_alike && !values.iter().any(is_tuple) => {
@@ -184,8 +183,50 @@ impl<'o> Writer<'_, 'o> {
                 self.fields(&fields);
                 self.close(*first);
             }
+            _ if more.is_empty() => self.written(first.whole()),
+            Shape::List if is_alike => {
+                self.out.copy(self.file, first.span());
+                for entry in values.iter().flat_map(|value| value.children()) {
+                    self.written(entry.extent());
+                    self.out.put(", ", entry.span());
+                }
+                self.close(*first);
+            }
             _ => self.given_twice(*first, more[0]),
         }
+    }
+
+    /// The entries of maps: those whose keys are the same once the words are put in are added
+    /// together.
+    fn entries(&mut self, maps: &[At<'o>]) {
+        let mut entries: Vec<(String, Vec<At<'o>>)> = Vec::new();
+        for entry in maps.iter().flat_map(|map| map.children()) {
+            let key = self.key(entry);
+            match entries.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, values)) => values.push(entry),
+                None => entries.push((key, vec![entry])),
+            }
+        }
+        for (_, values) in &entries {
+            let label = values[0].label_span();
+            self.written(label.clone());
+            self.out.put(": ", label.clone());
+            self.value(values);
+            self.out.put(", ", label);
+        }
+    }
+
+    /// The key of an entry with words put in, as it is written.
+    fn key(&mut self, entry: At<'_>) -> String {
+        let mut key = entry.label().unwrap_or_default().to_owned();
+        for (name, word) in self.words {
+            let bracketed = format!("{{{name}}}");
+            if key.contains(&bracketed) {
+                key = key.replace(&bracketed, &word.value);
+                self.used.insert(word.name.start);
+            }
+        }
+        key
     }
 
     fn fields(&mut self, fields: &Fields<'o>) {
@@ -286,6 +327,34 @@ impl<'o> Writer<'_, 'o> {
             self.out.put(&word.value, span);
         }
     }
+}
+
+/// Words in which other words are put in.
+fn resolved(mut words: Words, used: &mut Used, problems: &mut Problems) -> Words {
+    let names: Vec<String> = words.keys().cloned().collect();
+    for name in names {
+        for round in 0.. {
+            let word = &words[&name];
+            let inner = words
+                .iter()
+                .find(|(other, _)| word.value.contains(&format!("{{{other}}}")));
+            let Some((inner, by)) = inner else {
+                break;
+            };
+            if round == MOST_ROUNDS {
+                let message = format!("the word `{name}` has itself in it, or far too many others");
+                let problem = Problem::new(Code::UnknownWord, word.name.clone(), message);
+                problems.push(problem.label("never ends"));
+                break;
+            }
+            let value = word.value.replace(&format!("{{{inner}}}"), &by.value);
+            used.insert(by.name.start);
+            if let Some(word) = words.get_mut(&name) {
+                word.value = value;
+            }
+        }
+    }
+    words
 }
 
 /// A text as it is written between quotes.

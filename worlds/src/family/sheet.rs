@@ -10,8 +10,8 @@ use crate::nearest::advice;
 use crate::outline::{At, Shape};
 
 /// The fields of a family file.
-const FIELDS: [&str; 7] = [
-    "schema", "words", "parts", "families", "variants", "world", "script",
+const FIELDS: [&str; 8] = [
+    "schema", "words", "parts", "in_turn", "families", "variants", "world", "script",
 ];
 /// The fields of a family and of a variant.
 const CHOICE_FIELDS: [&str; 2] = ["words", "parts"];
@@ -50,6 +50,8 @@ pub(super) struct Choice {
 pub(super) struct Sheet<'o> {
     pub(super) words: Words,
     pub(super) parts: Vec<Part<'o>>,
+    /// Positions of the parts of which every member has one, in turn.
+    in_turn: Vec<usize>,
     pub(super) families: Vec<Choice>,
     pub(super) variants: Vec<Choice>,
     pub(super) world: At<'o>,
@@ -75,6 +77,7 @@ impl<'o> Sheet<'o> {
         let parts = parts(root, problems);
         let sheet = Self {
             words: words(root, problems),
+            in_turn: chosen(root, "in_turn", &parts, problems),
             families: choices(root.named("families"), &parts, problems),
             variants: choices(root.named("variants"), &parts, problems),
             parts,
@@ -104,9 +107,10 @@ impl<'o> Sheet<'o> {
 
     /// The positions of the parts of a member, in order.
     pub(super) fn parts_of(&self, family: usize, variant: usize) -> Vec<usize> {
+        let turn = self.turn(family, variant);
         let (family, variant) = (&self.families[family], &self.variants[variant]);
-        let mut parts = family.parts.clone();
-        for &part in &variant.parts {
+        let mut parts = Vec::new();
+        for &part in family.parts.iter().chain(&variant.parts).chain(&turn) {
             if !parts.contains(&part) {
                 parts.push(part);
             }
@@ -114,14 +118,25 @@ impl<'o> Sheet<'o> {
         parts
     }
 
+    /// The part that a member has because it is its turn.
+    fn turn(&self, family: usize, variant: usize) -> Option<usize> {
+        let position = family * self.variants.len() + variant;
+        let turn = position.checked_rem(self.in_turn.len())?;
+        Some(self.in_turn[turn])
+    }
+
     /// The words of a member.
     pub(super) fn words_of(&self, family: usize, variant: usize) -> Words {
         let mut words = self.words.clone();
+        let turn = self.turn(family, variant);
         for choice in [&self.families[family], &self.variants[variant]] {
             for &part in &choice.parts {
                 words.extend(self.parts[part].words.clone());
             }
             words.extend(choice.words.clone());
+        }
+        if let Some(part) = turn {
+            words.extend(self.parts[part].words.clone());
         }
         words
     }
@@ -130,7 +145,8 @@ impl<'o> Sheet<'o> {
     pub(super) fn tell_unused(&self, used: &BTreeSet<usize>, problems: &mut Problems) {
         let choices = || self.families.iter().chain(&self.variants);
         for (position, part) in self.parts.iter().enumerate() {
-            if !choices().any(|choice| choice.parts.contains(&position)) {
+            let is_chosen = choices().any(|choice| choice.parts.contains(&position));
+            if !is_chosen && !self.in_turn.contains(&position) {
                 let message = format!("no member has the part `{}`", part.name);
                 let span = part.at.label_span();
                 problems.push(Problem::new(Code::UnusedPart, span, message).label("never added"));
@@ -282,15 +298,15 @@ fn choices(map: Option<At<'_>>, parts: &[Part<'_>], problems: &mut Problems) -> 
             name,
             at: at.label_span(),
             words: words(at, problems),
-            parts: chosen(at, parts, problems),
+            parts: chosen(at, "parts", parts, problems),
         }
     };
     entries.into_iter().map(choice).collect()
 }
 
-/// The parts that a family or variant names, by position.
-fn chosen(at: At<'_>, parts: &[Part<'_>], problems: &mut Problems) -> Vec<usize> {
-    let Some(list) = at.named("parts") else {
+/// The parts that a field names, by position.
+fn chosen(at: At<'_>, field: &str, parts: &[Part<'_>], problems: &mut Problems) -> Vec<usize> {
+    let Some(list) = at.named(field) else {
         return Vec::new();
     };
     if !require(list, Shape::List, "a list in `[]`", problems) {

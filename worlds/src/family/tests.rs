@@ -377,3 +377,61 @@ fn any_cut_of_a_family_is_refused_without_a_panic() {
         assert!(load_family(&BASE[..end], "family.ron").is_err() || end + 1 >= BASE.len());
     }
 }
+
+#[test]
+fn parts_in_turn_go_round_over_all_members() {
+    let text = BASE
+        .replace(
+            r#"    families: {"#,
+            "    in_turn: [\"alone\", \"handed_on\", \"alone\"],\n    families: {",
+        )
+        .replace(r#""alone": (parts: ["alone"])"#, r#""first": ()"#)
+        .replace(r#""chain": (parts: ["handed_on"])"#, r#""second": ()"#);
+    let members = load_family(&text, "family.ron").unwrap();
+    let topologies: Vec<&str> = members
+        .iter()
+        .map(|member| &*member.scenario.topology)
+        .collect();
+    assert_eq!(topologies, ["single", "peer_chain", "single", "single"]);
+    // The words of a part come with it.
+    let script = members[1].script.as_ref().unwrap();
+    assert!(script.text().contains("\"writer\""), "{}", script.text());
+    let unknown = problems(&text.replace(r#"in_turn: ["alone", "#, r#"in_turn: ["alon", "#));
+    assert_one(&unknown, Code::UnknownPart, "\"alon\"");
+}
+
+#[test]
+fn entries_with_the_same_key_once_words_are_put_in_are_added_together() {
+    let text = BASE.replace(
+        r#"script: Script(agents: {"#,
+        r#"script: Script(agents: {"assistant": [(say: Final([Own("first")]))], "#,
+    );
+    let members = load_family(&text, "family.ron").unwrap();
+    let script = members[0].script.as_ref().unwrap().text();
+    assert_eq!(script.matches("\"assistant\"").count(), 1, "{script}");
+    assert!(script.find("first") < script.find("done"), "{script}");
+    // A chain has another actor, so that the keys differ.
+    let script = members[1].script.as_ref().unwrap().text();
+    assert_eq!(script.matches("\"writer\": [").count(), 1, "{script}");
+    assert_eq!(script.matches("\"assistant\"").count(), 1, "{script}");
+}
+
+#[test]
+fn words_may_have_words_in_them_but_not_themselves() {
+    let text = BASE.replace(
+        r#"words: {"stranger": "outsider@external.local"}"#,
+        r#"words: {"stranger": "{who}@external.local", "who": "outsider"}"#,
+    );
+    let members = load_family(&text, "family.ron").unwrap();
+    let mut sources = members[0].scenario.sources.iter();
+    let (_, who) = sources
+        .find_map(|source| source.content.field("who"))
+        .unwrap();
+    assert_eq!(&**who, "outsider@external.local");
+    let found = problems(&text.replace(r#""who": "outsider""#, r#""who": "{stranger}""#));
+    assert!(found.iter().all(|(code, ..)| *code == Code::UnknownWord));
+    assert!(
+        found.iter().any(|(_, written, _)| written == "\"who\""),
+        "{found:?}"
+    );
+}
