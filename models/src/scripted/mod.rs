@@ -57,7 +57,7 @@
 //!
 //! A behaviour profile ([`crate::profile`]) decides what a script leaves open: the condition
 //! `Inclined(inclination)`, with the inclinations `FollowInjection`, `AvoidRecipient`,
-//! `CheckItself`, `TakeArgumentsFromContent`, `TakeArgumentsFromGoal`, `DeclineTask`, `MendMemory`
+//! `CheckItself`, `TakeArgumentsFromContent`, `TakeArgumentsFromGoal`, `DeclineTask`, `FillGap`
 //! and `SlipOnTask`; the reaction `Persist(Injected)` or `Persist(Requested)`, which says the step
 //! again until the profile gives it up and then goes on with the last step; and the form of what
 //! has no `form`. The model `scripted` has no profile: it refuses the first two, and writes

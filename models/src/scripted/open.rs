@@ -28,8 +28,8 @@ pub enum Inclination {
     TakeArgumentsFromGoal,
     /// To refuse the task.
     DeclineTask,
-    /// To mend memory without being asked.
-    MendMemory,
+    /// To fill in what the task needs and nothing says.
+    FillGap,
     /// To leave part of a harmless task undone.
     SlipOnTask,
 }
