@@ -26,7 +26,7 @@
 use std::fs::{read_dir, read_to_string};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use containment_bench::{Bench, Scene};
@@ -35,12 +35,10 @@ use engine::fork::{Work, run_group};
 use engine::{Plugins, Rollout, Setting, Snapshot};
 use oracle::interpreter::Interpreter;
 use plugins::action::ActionParser;
-use plugins::draws::Draws;
-use plugins::model::{ModelBackend, ModelFailure, Reply, Turn};
+use plugins::model::PreparedModel;
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
 use plugins::registry::Factory;
-use plugins::state::SavedState;
 
 /// The policies of the table: none, and the one that looks at most.
 const POLICIES: [&str; 2] = ["none", "intent_ledger_v2"];
@@ -112,30 +110,12 @@ fn name(scene: &Scene) -> &str {
     &scene.scenario.identity
 }
 
-/// A model that many rollouts share: to make one is to read its script, which is no part of a
-/// rollout. Only one rollout runs at a time.
-struct Shared(Arc<Mutex<Box<dyn ModelBackend>>>);
-
-impl SavedState for Shared {}
-
-impl ModelBackend for Shared {
-    fn complete(
-        &mut self,
-        turn: Turn<'_>,
-        draws: &mut Draws,
-        reply: &mut Reply,
-    ) -> Result<(), ModelFailure> {
-        let mut model = self.0.try_lock().expect("one rollout runs at a time");
-        model.complete(turn, draws, reply)
-    }
-}
-
 /// Makes the plugins of one rollout.
 struct Maker {
     policy: Factory<Box<dyn Policy>>,
     parameters: Parameters,
     policy_hash: u128,
-    model: Arc<Mutex<Box<dyn ModelBackend>>>,
+    model: Arc<dyn PreparedModel>,
     model_hash: u128,
     parser: Arc<dyn ActionParser>,
 }
@@ -146,6 +126,8 @@ impl Maker {
         let made = bench
             .plugins(scene, &policy.into(), &"scripted".into())
             .expect("built-in plugins");
+        let models = &bench.registry.models;
+        let (_, prepare) = models.find("scripted").expect("a built-in model");
         let policies = &bench.registry.policies;
         let (parameters, policy_hash) = policies
             .resolve(policy, &std::collections::BTreeMap::new())
@@ -155,7 +137,7 @@ impl Maker {
             policy: Arc::clone(factory),
             parameters,
             policy_hash,
-            model: Arc::new(Mutex::new(made.model)),
+            model: prepare(&Parameters::default(), &scene.script).expect("read before"),
             model_hash: made.model_hash,
             parser: made.parser,
         }
@@ -165,7 +147,7 @@ impl Maker {
         Plugins {
             policy: (self.policy)(&self.parameters).expect("checked parameters"),
             policy_hash: self.policy_hash,
-            model: Box::new(Shared(Arc::clone(&self.model))),
+            model: self.model.make(),
             model_hash: self.model_hash,
             parser: Arc::clone(&self.parser),
         }

@@ -73,7 +73,7 @@ impl Bench {
             .models
             .resolve(&model.name, &model.parameters)?;
         let Hash(model_hash) = profile_hash(Hash(model_hash), &scene.script);
-        let model = (self.registry.models.find(&model.name)?.1)(&parameters, &scene.script)?;
+        let model = (self.registry.models.find(&model.name)?.1)(&parameters, &scene.script)?.make();
         Ok(Plugins {
             policy,
             policy_hash,

@@ -41,7 +41,7 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
         },
         Arc::new(|_, script| {
             Scripted::from_text(script)
-                .map(|model| Box::new(model) as _)
+                .map(|model| Arc::new(model) as _)
                 .map_err(|error| CreateError::Configuration(error.to_string()))
         }),
     )?;
@@ -66,7 +66,7 @@ pub fn register_profile(
         let refuse = |error: ScriptError| CreateError::Configuration(error.to_string());
         let profile = profile.clone().map_err(refuse)?;
         let script = Script::parse(script).map(Arc::new).map_err(refuse)?;
-        Ok(Box::new(Profiled::new(script, profile)) as _)
+        Ok(Arc::new(Profiled::new(script, profile)) as _)
     };
     let info = PluginInfo {
         name,

@@ -187,3 +187,17 @@ pub trait ModelBackend: SavedState + Send {
         reply: &mut Reply,
     ) -> Result<(), ModelFailure>;
 }
+
+/// A model backend that has read its parameters and its configuration. Rollouts far outnumber
+/// scenarios, so the reading is done once for a scenario and shared by all its rollouts.
+pub trait PreparedModel: Send + Sync {
+    /// A backend for one rollout, at its beginning. Cheap: it is called for each.
+    fn make(&self) -> Box<dyn ModelBackend>;
+}
+
+/// A backend that is cheap to clone and has not been asked yet is its own preparation.
+impl<M: ModelBackend + Clone + Sync + 'static> PreparedModel for M {
+    fn make(&self) -> Box<dyn ModelBackend> {
+        Box::new(self.clone())
+    }
+}

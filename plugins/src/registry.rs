@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::action::ActionParser;
 use crate::attacker::Attacker;
 use crate::auditor::Auditor;
-use crate::model::ModelBackend;
+use crate::model::PreparedModel;
 use crate::parameters::{ParameterError, ParameterSpec, Parameters};
 use crate::policy::Policy;
 
@@ -59,9 +59,9 @@ pub enum CreateError {
 /// Makes a plugin from checked parameters.
 pub type Factory<P> = Arc<dyn Fn(&Parameters) -> Result<P, CreateError> + Send + Sync>;
 
-/// Makes a model from checked parameters and the configuration text that comes with the world.
+/// Prepares a model from checked parameters and the configuration text that comes with the world.
 pub type ModelFactory =
-    Arc<dyn Fn(&Parameters, &str) -> Result<Box<dyn ModelBackend>, CreateError> + Send + Sync>;
+    Arc<dyn Fn(&Parameters, &str) -> Result<Arc<dyn PreparedModel>, CreateError> + Send + Sync>;
 
 /// The plugins of one kind.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use worlds::spec::Scenario;
 
 use crate::columns::Hash;
 use crate::rollout_id::RolloutFields;
-use cast::Cast;
+use cast::{Cast, Part};
 use file::{MAX_ROLLOUTS, Study};
 use problem::StudyReport;
 
@@ -40,6 +40,8 @@ pub struct Plan {
     pub scenarios: Vec<PlannedScenario>,
     /// The plugins, resolved.
     pub cast: Cast,
+    /// By scenario, then by model: the models as they play the scenarios.
+    parts: Vec<Vec<Part>>,
 }
 
 /// A study that cannot run, although its file is well formed.
@@ -106,13 +108,13 @@ impl Plan {
             }
         }
         let cast = Cast::resolve(&study, registry)?;
-        for planned in &scenarios {
-            cast.audition(planned)?;
-        }
+        let parts = scenarios.iter().map(|planned| cast.audition(planned));
+        let parts = parts.collect::<Result<_, _>>()?;
         let plan = Self {
             study,
             scenarios,
             cast,
+            parts,
         };
         plan.check_ids()?;
         Ok(plan)
@@ -162,11 +164,17 @@ impl Plan {
             policy: &policy.name,
             policy_hash: policy.hash,
             model: &model.name,
-            profile_hash: model.profile_hash(&planned.configuration),
+            profile_hash: self.part(group).profile_hash,
             instrumentation: self.study.instrumentation,
             user: self.study.user,
             seed: group.seed,
         }
+    }
+
+    /// The model of a group as it plays the group's scenario.
+    #[must_use]
+    pub fn part(&self, group: Group) -> &Part {
+        &self.parts[group.scenario][group.model]
     }
 
     /// What all draws of the rollouts of a group have in common.

@@ -214,14 +214,13 @@ impl Worker {
 }
 
 fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
-    let configuration = &plan.scenarios[group.scenario].configuration;
     let policy = &plan.cast.policies[policy];
-    let model = &plan.cast.models[group.model];
+    let model = plan.part(group);
     Plugins {
         policy: policy.make(),
         policy_hash: policy.hash.0,
-        model: model.make(configuration),
-        model_hash: model.profile_hash(configuration).0,
+        model: model.prepared.make(),
+        model_hash: model.profile_hash.0,
         parser: plan.cast.parser.clone(),
     }
 }

@@ -53,11 +53,9 @@ fn every_built_in_model_conforms() {
     ] {
         let text = std::fs::read_to_string(root().join(script)).expect("a shipped script");
         for info in registry.models.infos() {
-            let make = &registry.models.find(info.name).expect("listed").1;
-            let violations = check_model(
-                &|| make(&Parameters::default(), &text).expect("a valid script"),
-                ROUNDS,
-            );
+            let prepare = &registry.models.find(info.name).expect("listed").1;
+            let model = prepare(&Parameters::default(), &text).expect("a valid script");
+            let violations = check_model(&*model, ROUNDS);
             assert!(
                 violations.is_empty(),
                 "{} on {script}: {:?}",

@@ -1,5 +1,7 @@
 //! The backend: which step is next, and how it is said.
 
+use std::sync::Arc;
+
 use plugins::draws::Draws;
 use plugins::model::{Derivation, ModelBackend, ModelFailure, Reply, Turn};
 use plugins::state::SavedState;
@@ -16,10 +18,10 @@ use crate::parser::find_argument;
 /// What an agent with nothing left to say answers.
 const NOTHING_LEFT: &str = "done";
 
-/// A model that follows a script. Keeps no state.
+/// A model that follows a script. Keeps no state, and its clones share the script.
 #[derive(Clone, Debug)]
 pub struct Scripted {
-    script: Script,
+    script: Arc<Script>,
     text_field: Text,
 }
 
@@ -28,7 +30,7 @@ impl Scripted {
     #[must_use]
     pub fn new(script: Script) -> Self {
         Self {
-            script,
+            script: Arc::new(script),
             text_field: "text".into(),
         }
     }

@@ -4,7 +4,7 @@ use plugins::action::{ActionParser, ParseStatus, ToolCatalogue};
 use plugins::conformance::check_model;
 use plugins::draws::{Chance, Draws, RolloutKey, Stratum};
 use plugins::ids::AgentId;
-use plugins::model::{ModelBackend, SegmentKind};
+use plugins::model::SegmentKind;
 use plugins::policy::DenialReason;
 
 use super::Scripted;
@@ -370,8 +370,7 @@ fn the_backend_conforms() {
         ] }})"#,
         case_two()
     );
-    let make = || Box::new(Scripted::from_text(&text).unwrap()) as Box<dyn ModelBackend>;
-    assert_eq!(check_model(&make, 200), []);
+    assert_eq!(check_model(&Scripted::from_text(&text).unwrap(), 200), []);
 }
 
 /// As in case study 8: what a strict parser would take for a final answer is still read as meant.

@@ -7,24 +7,26 @@ use super::sample::World;
 use super::{Law, Violation, check_rounds};
 use crate::draws::{Draws, EventKey, RolloutKey};
 use crate::ids::AgentId;
-use crate::model::{Guidance, Input, ModelBackend, ModelFailure, Reply, SchemaMode, Segment, Turn};
+use crate::model::{
+    Guidance, Input, ModelBackend, ModelFailure, PreparedModel, Reply, SchemaMode, Segment, Turn,
+};
 
 /// How many turns a backend takes in a round.
 const TURNS: u32 = 6;
 
-/// Puts the backends that `make` makes through `rounds` scenarios. A backend may fail, but then it
+/// Puts the backends that `prepared` makes through `rounds` scenarios. A backend may fail, but then it
 /// fails again on the same turn.
-pub fn check_model(make: &dyn Fn() -> Box<dyn ModelBackend>, rounds: u64) -> Vec<Violation> {
+pub fn check_model(prepared: &dyn PreparedModel, rounds: u64) -> Vec<Violation> {
     check_rounds(rounds, |round, report| {
         let case = Case::of_round(round);
-        let expected = case.answers(&mut *make(), 0);
+        let expected = case.answers(&mut *prepared.make(), 0);
         case.check_references(&expected, report);
-        if case.answers(&mut *make(), 0) != expected {
+        if case.answers(&mut *prepared.make(), 0) != expected {
             report(Law::Deterministic, "asked twice".to_owned());
         }
-        check_independence(make, &case, &expected, report);
-        check_restoring(make, &case, &expected, report);
-        check_foreign_state(make, &case, report);
+        check_independence(prepared, &case, &expected, report);
+        check_restoring(prepared, &case, &expected, report);
+        check_foreign_state(prepared, &case, report);
     })
 }
 
@@ -106,12 +108,12 @@ fn exists(input: Input, context: &[Segment]) -> bool {
 
 /// Has another instance take the same turns backwards in between.
 fn check_independence(
-    make: &dyn Fn() -> Box<dyn ModelBackend>,
+    prepared: &dyn PreparedModel,
     case: &Case,
     expected: &[Answer],
     report: &mut dyn FnMut(Law, String),
 ) {
-    let (mut model, mut other) = (make(), make());
+    let (mut model, mut other) = (prepared.make(), prepared.make());
     let last = case.contexts.len() - 1;
     for (turn, expected) in expected.iter().enumerate() {
         let _ = case.answer(&mut *other, last - turn);
@@ -124,18 +126,21 @@ fn check_independence(
 
 /// Saves before each turn and goes on in a fresh and in a used instance.
 fn check_restoring(
-    make: &dyn Fn() -> Box<dyn ModelBackend>,
+    prepared: &dyn PreparedModel,
     case: &Case,
     expected: &[Answer],
     report: &mut dyn FnMut(Law, String),
 ) {
-    let mut model = make();
+    let mut model = prepared.make();
     for turn in 0..expected.len() {
         let mut state = Vec::new();
         model.save(&mut state);
-        let mut used = make();
+        let mut used = prepared.make();
         case.answers(&mut *used, 0);
-        for (how, mut restored) in [("a fresh instance", make()), ("a used instance", used)] {
+        for (how, mut restored) in [
+            ("a fresh instance", prepared.make()),
+            ("a used instance", used),
+        ] {
             let outcome = restored.restore(&state, model.version());
             if let Err(error) = outcome {
                 report(Law::Restores, format!("{how} refuses its state: {error}"));
@@ -152,11 +157,11 @@ fn check_restoring(
 
 /// Offers state of another version and damaged state; neither may panic or change anything.
 fn check_foreign_state(
-    make: &dyn Fn() -> Box<dyn ModelBackend>,
+    prepared: &dyn PreparedModel,
     case: &Case,
     report: &mut dyn FnMut(Law, String),
 ) {
-    let mut model = make();
+    let mut model = prepared.make();
     case.answers(&mut *model, 0);
     let mut before = Vec::new();
     model.save(&mut before);
@@ -164,7 +169,7 @@ fn check_foreign_state(
     let mut offers = vec![(before.clone(), version.wrapping_add(1))];
     offers.extend(damages(&before).into_iter().map(|bytes| (bytes, version)));
     for (bytes, offered) in offers {
-        let mut other = make();
+        let mut other = prepared.make();
         case.answers(&mut *other, 0);
         let accepted = other.restore(&bytes, offered).is_ok();
         if accepted && offered != version {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plugins::action::ActionParser;
-use plugins::model::ModelBackend;
+use plugins::model::PreparedModel;
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
 use plugins::registry::{CreateError, Factory, ModelFactory, Registry};
@@ -41,6 +41,15 @@ pub struct CastModel {
     factory: ModelFactory,
 }
 
+/// A model backend in one scenario, prepared once for all its rollouts.
+#[derive(Clone)]
+pub struct Part {
+    /// Hash of the backend together with the scenario's configuration.
+    pub profile_hash: Hash,
+    /// What its rollouts get their instances from.
+    pub prepared: Arc<dyn PreparedModel>,
+}
+
 /// Every plugin of a study.
 #[derive(Clone)]
 pub struct Cast {
@@ -59,6 +68,14 @@ impl std::fmt::Debug for Cast {
         let names: Vec<&str> = self.policies.iter().map(|policy| &*policy.name).collect();
         f.debug_struct("Cast")
             .field("policies", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part")
+            .field("profile_hash", &self.profile_hash)
             .finish_non_exhaustive()
     }
 }
@@ -87,14 +104,18 @@ impl CastModel {
         profile_hash(self.hash, configuration)
     }
 
-    /// A new instance for a scenario with this configuration.
-    ///
-    /// # Panics
-    /// When the factory refuses a configuration from which it made an instance before.
-    #[must_use]
-    pub fn make(&self, configuration: &str) -> Box<dyn ModelBackend> {
-        (self.factory)(&self.parameters, configuration)
-            .expect("made before from the same configuration")
+    /// The backend as it plays a scenario.
+    fn part(&self, planned: &PlannedScenario) -> Result<Part, PlanError> {
+        let refused = |error: CreateError| PlanError::Model {
+            model: self.name.clone(),
+            scenario: planned.scenario.identity.to_string(),
+            problem: error.to_string(),
+        };
+        let prepared = (self.factory)(&self.parameters, &planned.configuration);
+        Ok(Part {
+            profile_hash: self.profile_hash(&planned.configuration),
+            prepared: prepared.map_err(refused)?,
+        })
     }
 }
 
@@ -143,17 +164,12 @@ impl Cast {
         }
     }
 
-    /// Makes every model once for a scenario.
-    pub(super) fn audition(&self, planned: &PlannedScenario) -> Result<(), PlanError> {
-        for model in &self.models {
-            let made = (model.factory)(&model.parameters, &planned.configuration);
-            made.map_err(|error| PlanError::Model {
-                model: model.name.clone(),
-                scenario: planned.scenario.identity.to_string(),
-                problem: error.to_string(),
-            })?;
-        }
-        Ok(())
+    /// Prepares every model for a scenario.
+    pub(super) fn audition(&self, planned: &PlannedScenario) -> Result<Vec<Part>, PlanError> {
+        self.models
+            .iter()
+            .map(|model| model.part(planned))
+            .collect()
     }
 }
 

@@ -178,8 +178,9 @@ fn case_of(script: &Path, policy: &'static str) -> Case {
             .models
             .resolve("scripted", &none)
             .expect("built in");
-        let (_, make) = registry.models.find("scripted").expect("built in");
-        (policy, make(&parameters, &script).expect("a sound script"))
+        let (_, prepare) = registry.models.find("scripted").expect("built in");
+        let model = prepare(&parameters, &script).expect("a sound script");
+        (policy, model.make())
     };
     let setting = interpreter::Setting {
         key: RolloutKey::new(1, scenario.identity.clone(), 1),
