@@ -51,6 +51,18 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     Ok(())
 }
 
+/// The model that plays a script if none is named: one with a behaviour profile if the script leaves
+/// something to it.
+#[must_use]
+pub fn default_model(script: &str) -> &'static str {
+    let is_open = |script: Script| script.open_step().is_some();
+    if Script::parse(script).is_ok_and(is_open) {
+        profile::SHIPPED[0].0
+    } else {
+        "scripted"
+    }
+}
+
 /// Registers a model that follows the script of a world as the profile in `text` says.
 ///
 /// # Errors

@@ -162,6 +162,39 @@ pub struct Stratum {
     pub rank: u32,
 }
 
+/// A text that is no stratum.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no place in a group: write GROUP:RANK/SIZE with a rank below the size, for example \
+         active_write:3/80"
+)]
+pub struct StratumError(pub String);
+
+impl std::fmt::Display for Stratum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}/{}", self.group, self.rank, self.size)
+    }
+}
+
+impl std::str::FromStr for Stratum {
+    type Err = StratumError;
+
+    fn from_str(text: &str) -> Result<Self, StratumError> {
+        let parsed = || {
+            let (group, place) = text.rsplit_once(':')?;
+            let (rank, size) = place.split_once('/')?;
+            let (rank, size) = (rank.parse().ok()?, size.parse().ok()?);
+            let stratum = Self {
+                group: group.into(),
+                size,
+                rank,
+            };
+            (rank < size && stratum.to_string() == text).then_some(stratum)
+        };
+        parsed().ok_or_else(|| StratumError(text.to_owned()))
+    }
+}
+
 impl Stratum {
     /// Whether the latent variable `name` falls below `chance`: `(permuted rank + 1/2) / size <
     /// chance` in integers, so that the count over the group meets `size x chance` to within one

@@ -44,7 +44,7 @@ impl StructuredGuard {
             name: "missed_writes",
             doc: "The probability, drawn once for a rollout, that the first high-risk write of an \
                   agent in an episode is taken for low-risk where the ledger names another action \
-                  beside it; 0 draws nothing. 0.077 gives the completion of 0.0102 in Table 11 if \
+                  beside it; 0 draws nothing. 0.077, the default, gives the completion of 0.0102 in Table 11 if \
                   four of fifteen families of workflows write first and then reach outside.",
             kind: ParameterKind::Probability(Chance::from_millionths(77_000)),
         }]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use containment_bench::{Bench, Choice, Scene};
 use engine::Setting;
-use plugins::draws::RolloutKey;
+use plugins::draws::{RolloutKey, Stratum};
 use plugins::setting::User;
 use study::manifest::Circumstances;
 use study::row::Row;
@@ -125,11 +125,13 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
     let (world, scene) = library.world(&identity.scenario_id, &hash)?;
     let damaged = |column: &str| Failure::from(unknown_value(column));
     let instrumentation = options::instrumentation(&identity.instrumentation);
+    let stratum = identity.stratum.as_ref().map(|stratum| stratum.parse());
+    let stratum = stratum.transpose().map_err(|_| damaged("stratum"))?;
     let case = Case {
         bench: Bench::built_in(),
         model: identity.model.as_str().into(),
         setting: Setting {
-            key: key(&scene, identity.study_seed, identity.seed),
+            key: key(&scene, identity.study_seed, identity.seed, stratum),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
             user: User::named(&identity.user).ok_or_else(|| damaged("user"))?,
         },
@@ -148,6 +150,8 @@ pub(crate) fn case_of_trace(
     let damaged = |key: &str| Failure::from(unknown_value(key).file(&*trace.name));
     let instrumentation = options::instrumentation(trace.text("instrumentation")?);
     let user = trace.text("user")?;
+    let stratum = trace.optional_text("stratum")?.map(str::parse);
+    let stratum = stratum.transpose().map_err(|_| damaged("stratum"))?;
     let policy = Choice {
         name: trace.text("policy")?.to_owned(),
         parameters: trace.texts("policy_parameters")?,
@@ -156,7 +160,12 @@ pub(crate) fn case_of_trace(
         bench: Bench::built_in(),
         model: trace.text("model")?.into(),
         setting: Setting {
-            key: key(&scene, trace.number("study_seed")?, trace.number("seed")?),
+            key: key(
+                &scene,
+                trace.number("study_seed")?,
+                trace.number("seed")?,
+                stratum,
+            ),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
             user: User::named(user).ok_or_else(|| damaged("user"))?,
         },
@@ -166,8 +175,11 @@ pub(crate) fn case_of_trace(
     Ok((case, policy))
 }
 
-fn key(scene: &Scene, study_seed: u64, seed: u64) -> RolloutKey {
-    RolloutKey::new(study_seed, scene.scenario.identity.clone(), seed)
+fn key(scene: &Scene, study_seed: u64, seed: u64, stratum: Option<Stratum>) -> RolloutKey {
+    RolloutKey {
+        stratum,
+        ..RolloutKey::new(study_seed, scene.scenario.identity.clone(), seed)
+    }
 }
 
 fn unknown_value(what: &str) -> Problem {

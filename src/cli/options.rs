@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use containment_bench::{Bench, Choice, Scene};
 use engine::{Plugins, Rollout, Setting};
-use plugins::draws::RolloutKey;
+use plugins::draws::{RolloutKey, Stratum};
 use plugins::parameters::ParameterError;
 use plugins::registry::CreateError;
 use plugins::setting::{Instrumentation, User};
@@ -22,15 +22,20 @@ use super::world_text::Loaded;
 /// What is fixed for a rollout besides its world and policy.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SettingArgs {
-    /// The model backend
-    #[arg(long, default_value = "scripted", value_name = "MODEL")]
-    model: String,
+    /// The model backend; without it `scripted`, or `qwen2_5_7b_instruct` if the script leaves
+    /// something to a behaviour profile
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
     /// The seed of the rollout
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// The seed of the study
     #[arg(long, default_value_t = 1, value_name = "N")]
     study_seed: u64,
+    /// The place of the rollout in the group of a study with stratified latent variables, as the
+    /// column `stratum` has it
+    #[arg(long, value_name = "GROUP:RANK/SIZE")]
+    stratum: Option<Stratum>,
     /// What the recorded labels are: `paper`, `full`, or
     /// `custom(authority_only=BOOL,choice=BOOL,low_risk=BOOL)`
     #[arg(long, default_value = "paper", value_name = "WHAT", value_parser = instrumentation)]
@@ -43,7 +48,10 @@ pub(crate) struct SettingArgs {
 impl SettingArgs {
     fn setting(&self, scene: &Scene) -> Setting {
         Setting {
-            key: RolloutKey::new(self.study_seed, scene.scenario.identity.clone(), self.seed),
+            key: RolloutKey {
+                stratum: self.stratum.clone(),
+                ..RolloutKey::new(self.study_seed, scene.scenario.identity.clone(), self.seed)
+            },
             instrumentation: self.instrumentation,
             user: self.user,
         }
@@ -150,8 +158,11 @@ impl Case {
         Ok(Self {
             bench: Bench::built_in(),
             setting: args.setting(&scene),
+            model: match &args.model {
+                Some(model) => model.as_str().into(),
+                None => models::default_model(&scene.script).into(),
+            },
             scene,
-            model: args.model.as_str().into(),
             world: world.to_owned(),
         })
     }
@@ -191,11 +202,18 @@ impl Case {
             user,
         } = &self.setting;
         let words = [
-            flag("--model", &self.model.name, "scripted"),
+            flag(
+                "--model",
+                &self.model.name,
+                models::default_model(&self.scene.script),
+            ),
             flag("--seed", &key.rollout_seed.to_string(), ""),
             flag("--study-seed", &key.study_seed.to_string(), "1"),
             flag("--instrumentation", &instrumentation.name(), "paper"),
             flag("--user", user.name(), "absent"),
+            key.stratum.as_ref().map_or_else(Vec::new, |stratum| {
+                flag("--stratum", &stratum.to_string(), "")
+            }),
         ];
         words.concat()
     }

@@ -100,6 +100,14 @@ impl TraceFile {
         value.ok_or_else(|| self.lacks(key))
     }
 
+    /// A text that the header may lack.
+    pub(crate) fn optional_text(&self, key: &str) -> Result<Option<&str>, Failure> {
+        match self.header.get(key) {
+            None => Ok(None),
+            Some(_) => self.text(key).map(Some),
+        }
+    }
+
     /// A whole number of the header.
     pub(crate) fn number(&self, key: &str) -> Result<u64, Failure> {
         let value = self.header.get(key).and_then(Value::as_u64);

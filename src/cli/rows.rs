@@ -35,6 +35,7 @@ pub(crate) fn row(
         instrumentation: setting.instrumentation,
         user: setting.user,
         seed: setting.key.rollout_seed,
+        stratum: setting.key.stratum.as_ref(),
     };
     runner::row(rollout, &fields, fork)
 }

@@ -15,12 +15,13 @@ use super::terminal::Terminal;
 use super::traces;
 
 /// The options that a row answers; beside one they would say nothing.
-const SAID_BY_ROW: [&str; 7] = [
+const SAID_BY_ROW: [&str; 8] = [
     "policy",
     "set",
     "model",
     "seed",
     "study_seed",
+    "stratum",
     "instrumentation",
     "user",
 ];

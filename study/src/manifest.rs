@@ -7,13 +7,13 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use crate::columns::Hash;
 use crate::plan::Plan;
 use crate::plan::cast::PARSER;
-use crate::plan::file::SCHEMA as STUDY_SCHEMA;
+use crate::plan::file::{Latents, SCHEMA as STUDY_SCHEMA};
 use crate::rollout_id::ROLLOUT_ID_VERSION;
 use crate::row::ROW_SCHEMA;
 
 /// The version of the manifest. A reader refuses any other; a study is run again rather than
 /// migrated.
-pub const MANIFEST_SCHEMA: u32 = 2;
+pub const MANIFEST_SCHEMA: u32 = 3;
 
 /// A manifest: what is frozen, its digest, and what happened to be so when it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ pub struct Frozen {
     pub instrumentation: Instrumentation,
     /// Who answers confirmations.
     pub user: User,
+    /// How latent variables are drawn.
+    pub latents: Latents,
     /// The policies over which the common denominator of spread is taken.
     pub denominator_policies: Vec<String>,
     /// The policies, with the hash of version and parameters.
@@ -81,6 +83,9 @@ pub struct FrozenScenario {
     pub hash: Hash,
     /// Hash of the configuration of the model in it.
     pub configuration_hash: Hash,
+    /// The group over which its latent variables are stratified, if they are. Its size is the number
+    /// of its scenarios times that of the seeds, and the ranks follow the order of both.
+    pub group: Option<String>,
 }
 
 /// The versions under which the study was frozen.
@@ -221,6 +226,7 @@ fn frozen(plan: &Plan) -> Frozen {
         seeds: study.seeds.clone(),
         instrumentation: study.instrumentation,
         user: study.user,
+        latents: study.latents,
         denominator_policies: study.denominator_policies.clone(),
         policies: policies
             .map(|policy| named(&policy.name, policy.hash))
@@ -234,6 +240,7 @@ fn frozen(plan: &Plan) -> Frozen {
                 id: planned.scenario.identity.to_string(),
                 hash: Hash(planned.scenario.content_hash),
                 configuration_hash: Hash(xxh3_128(planned.configuration.as_bytes())),
+                group: (study.latents == Latents::Stratified).then(|| planned.group.to_string()),
             })
             .collect(),
         rollouts,

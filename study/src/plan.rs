@@ -9,17 +9,18 @@ pub mod file;
 mod places;
 pub mod problem;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plugins::draws::RolloutKey;
+use plugins::draws::{RolloutKey, Stratum};
 use plugins::registry::Registry;
+use plugins::value::Text;
 use worlds::spec::Scenario;
 
 use crate::columns::Hash;
 use crate::rollout_id::RolloutFields;
 use cast::{Cast, Part};
-use file::{MAX_ROLLOUTS, Study};
+use file::{Latents, MAX_ROLLOUTS, Study};
 use problem::StudyReport;
 
 /// A scenario with the configuration text of the model in it, for example its script.
@@ -29,6 +30,9 @@ pub struct PlannedScenario {
     pub scenario: Arc<Scenario>,
     /// What its model backend is made from.
     pub configuration: Arc<str>,
+    /// The group over which a study that stratifies latent variables balances them: the name of the
+    /// file that the scenario is from.
+    pub group: Text,
 }
 
 /// A study that can run.
@@ -42,6 +46,8 @@ pub struct Plan {
     pub cast: Cast,
     /// By scenario, then by model: the models as they play the scenarios.
     parts: Vec<Vec<Part>>,
+    /// The places of scenarios and seeds, by position; none if latent variables are independent.
+    strata: Vec<Stratum>,
 }
 
 /// A study that cannot run, although its file is well formed.
@@ -110,11 +116,16 @@ impl Plan {
         let cast = Cast::resolve(&study, registry)?;
         let parts = scenarios.iter().map(|planned| cast.audition(planned));
         let parts = parts.collect::<Result<_, _>>()?;
+        let strata = match study.latents {
+            Latents::Independent => Vec::new(),
+            Latents::Stratified => strata(&scenarios, study.seeds.len()),
+        };
         let plan = Self {
             study,
             scenarios,
             cast,
             parts,
+            strata,
         };
         plan.check_ids()?;
         Ok(plan)
@@ -168,7 +179,16 @@ impl Plan {
             instrumentation: self.study.instrumentation,
             user: self.study.user,
             seed: group.seed,
+            stratum: self.stratum(group),
         }
+    }
+
+    /// The place of the rollouts of a group among those over which latent variables are stratified.
+    /// All policies and models have the same, so that they share their random numbers.
+    fn stratum(&self, group: Group) -> Option<&Stratum> {
+        let seeds = self.study.seeds.len();
+        self.strata
+            .get(group.scenario * seeds + group.index % seeds)
     }
 
     /// The model of a group as it plays the group's scenario.
@@ -180,12 +200,37 @@ impl Plan {
     /// What all draws of the rollouts of a group have in common.
     #[must_use]
     pub fn key(&self, group: Group) -> RolloutKey {
-        RolloutKey::new(
-            self.study.study_seed,
-            self.scenarios[group.scenario].scenario.identity.clone(),
-            group.seed,
-        )
+        RolloutKey {
+            study_seed: self.study.study_seed,
+            scenario_identity: self.scenarios[group.scenario].scenario.identity.clone(),
+            rollout_seed: group.seed,
+            stratum: self.stratum(group).cloned(),
+        }
     }
+}
+
+/// The place of every scenario with every seed within the group of the scenario.
+fn strata(scenarios: &[PlannedScenario], seeds: usize) -> Vec<Stratum> {
+    let mut sizes: BTreeMap<&Text, usize> = BTreeMap::new();
+    for planned in scenarios {
+        *sizes.entry(&planned.group).or_default() += seeds;
+    }
+    let narrow =
+        |count| u32::try_from(count).expect("a study has far fewer rollouts than u32::MAX");
+    let mut placed: BTreeMap<&Text, usize> = BTreeMap::new();
+    let mut strata = Vec::with_capacity(scenarios.len() * seeds);
+    for planned in scenarios {
+        let placed = placed.entry(&planned.group).or_default();
+        for rank in *placed..*placed + seeds {
+            strata.push(Stratum {
+                group: planned.group.clone(),
+                size: narrow(sizes[&planned.group]),
+                rank: narrow(rank),
+            });
+        }
+        *placed += seeds;
+    }
+    strata
 }
 
 #[cfg(test)]

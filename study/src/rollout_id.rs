@@ -1,5 +1,6 @@
 //! The identity of a rollout: a hash of everything that decides what happens in it.
 
+use plugins::draws::Stratum;
 use plugins::setting::{Instrumentation, User};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -7,7 +8,7 @@ use crate::columns::Hash;
 
 /// The version of the field list below. A change of the list, of an encoding or of the hash bumps
 /// it, so that ids of two versions never compare equal by accident.
-pub const ROLLOUT_ID_VERSION: u32 = 1;
+pub const ROLLOUT_ID_VERSION: u32 = 2;
 
 /// What decides what happens in a rollout. Two rollouts with equal fields have equal traces.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ pub struct RolloutFields<'a> {
     pub user: User,
     /// The seed of the rollout.
     pub seed: u64,
+    /// Its place in its group, if the study stratifies latent variables.
+    pub stratum: Option<&'a Stratum>,
 }
 
 impl RolloutFields<'_> {
@@ -51,6 +54,9 @@ impl RolloutFields<'_> {
         text(&mut hasher, &self.instrumentation.name());
         text(&mut hasher, self.user.name());
         hasher.update(&self.seed.to_le_bytes());
+        if let Some(stratum) = self.stratum {
+            text(&mut hasher, &stratum.to_string());
+        }
         Hash(hasher.digest128())
     }
 }
@@ -79,11 +85,13 @@ mod tests {
             instrumentation: Instrumentation::PAPER,
             user: User::Absent,
             seed: 5,
+            stratum: None,
         }
     }
 
     #[test]
     fn every_field_enters_the_id() {
+        let stratum = "all:1/2".parse().unwrap();
         let ids: BTreeSet<Hash> = [
             fields(),
             RolloutFields {
@@ -126,20 +134,24 @@ mod tests {
                 seed: 9,
                 ..fields()
             },
+            RolloutFields {
+                stratum: Some(&stratum),
+                ..fields()
+            },
         ]
         .iter()
         .map(RolloutFields::id)
         .collect();
-        assert_eq!(ids.len(), 11);
+        assert_eq!(ids.len(), 12);
     }
 
     /// A stored result is found again by its ids: this value may change only with the version.
     #[test]
-    fn the_id_of_version_1_is_fixed() {
-        assert_eq!(ROLLOUT_ID_VERSION, 1);
+    fn the_id_of_version_2_is_fixed() {
+        assert_eq!(ROLLOUT_ID_VERSION, 2);
         assert_eq!(
             fields().id().to_string(),
-            "ad667579301197b772b7b4c975cdfd57"
+            "5ee3c027db5b140d5c87e55668db169d"
         );
     }
 }

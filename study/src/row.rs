@@ -15,7 +15,7 @@ use crate::metrics::Metrics;
 
 /// The version of the columns. A column added, removed or changed in meaning bumps it; a reader
 /// refuses any other version, and results are made anew rather than migrated.
-pub const ROW_SCHEMA: u32 = 1;
+pub const ROW_SCHEMA: u32 = 2;
 
 columns! {
     /// Which rollout a row is about, and how it ended.
@@ -138,6 +138,14 @@ columns! {
             stages: All,
             null: "never",
             origin: P("4.3"),
+        }
+        /// Group, rank and size of the place of the rollout among those over which latent variables
+        /// are stratified, as `GROUP:RANK/SIZE`.
+        stratum: Option<String> {
+            over: "name",
+            stages: All,
+            null: "the study draws latent variables independently",
+            origin: O("stratified latents"),
         }
         /// What the provider did with the seed: `keyed` for simulated backends, `unsupported` for a
         /// provider without seed.

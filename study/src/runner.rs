@@ -14,6 +14,7 @@ use crossbeam::thread::Scope;
 use engine::export::names;
 use engine::fork::{ForkPoint, Work, run_group};
 use engine::{Plugins, Rollout, Setting};
+use plugins::draws::Stratum;
 use plugins::trace::Outcome;
 
 use crate::columns::Hash;
@@ -254,6 +255,7 @@ pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint
         user: fields.user.name().to_owned(),
         study_seed: fields.study_seed,
         seed: fields.seed,
+        stratum: fields.stratum.map(Stratum::to_string),
         provider_seed_status: KEYED.to_owned(),
         prestate_hash: Hash(rollout.prestate_hash()),
         fork_event: fork.map(|point| point.event),

@@ -93,6 +93,9 @@ fn header_line(header: Header<'_>, reveal: bool) -> Value {
         "instrumentation": header.setting.instrumentation.name(),
         "redacted": !reveal,
     });
+    if let Some(stratum) = &header.setting.key.stratum {
+        line["stratum"] = json!(stratum.to_string());
+    }
     if let Some(recipe) = header.recipe {
         line["user"] = json!(header.setting.user.name());
         line["policy_parameters"] = json!(recipe.policy_parameters);

@@ -265,6 +265,26 @@ fn two_groups_and_two_variables_are_permuted_differently() {
 }
 
 #[test]
+fn a_stratum_is_read_as_it_is_written() {
+    let written = stratum(40, 3).to_string();
+    assert_eq!(written, "documents:3/40");
+    assert_eq!(written.parse(), Ok(stratum(40, 3)));
+    for hostile in [
+        "",
+        "a",
+        "a:1",
+        "a:1/",
+        "a:40/40",
+        "a:01/2",
+        "a:1/0",
+        "a:-1/2",
+        "a:1/99999999999",
+    ] {
+        assert!(hostile.parse::<Stratum>().is_err(), "{hostile}");
+    }
+}
+
+#[test]
 fn chances_are_read_exactly() {
     let millionths = |text: &str| text.parse().map(Chance::millionths).ok();
     for (text, expected) in [

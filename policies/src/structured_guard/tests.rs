@@ -158,8 +158,8 @@ fn first_write(policy: &mut StructuredGuard, key: RolloutKey) -> (ProposalVerdic
 }
 
 #[test]
-fn by_default_nothing_is_drawn_and_nothing_missed() {
-    let mut policy = StructuredGuard::new(&parameters(&StructuredGuard::parameters(), &[]));
+fn at_zero_nothing_is_drawn_and_nothing_missed() {
+    let mut policy = guard("0");
     let drawn = first_write(&mut policy, RolloutKey::default());
     assert_eq!(drawn, (ProposalVerdict::Confirm, Vec::new()));
 }

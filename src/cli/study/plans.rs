@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use containment_bench::Bench;
+use plugins::value::Text;
 use study::plan::file;
 use study::plan::{Plan, PlanError, PlannedScenario};
 
@@ -68,6 +69,7 @@ fn planned(
     for world in worlds {
         match (scenes(world, folder), &mut wrong) {
             (Ok(Family { scenes, warnings }), _) => {
+                let group = group(world);
                 for scene in scenes {
                     // At once: the same world may be named in thousands of ways.
                     if !identities.insert(scene.scenario.identity.clone()) {
@@ -77,6 +79,7 @@ fn planned(
                     planned.push(PlannedScenario {
                         scenario: scene.scenario,
                         configuration: scene.script,
+                        group: group.clone(),
                     });
                 }
                 suspicious.extend(warnings);
@@ -86,6 +89,12 @@ fn planned(
         }
     }
     wrong.map_or(Ok((planned, suspicious)), Err)
+}
+
+/// The group of the worlds of a file: what the file is called.
+fn group(world: &str) -> Text {
+    let name = Path::new(world).file_stem().unwrap_or_default();
+    (&*name.to_string_lossy()).into()
 }
 
 /// A world of a study, or all of a family: a file, named relative to the study file, or for the study

@@ -28,6 +28,7 @@ impl Study {
         let planned = PlannedScenario {
             scenario: Arc::new(scenario(Stage::Clean)),
             configuration: "write_summary notes\nfinal".into(),
+            group: "all".into(),
         };
         let study = file::load(text, "tests.ron").unwrap();
         let plan = Plan::new(study, vec![planned], &registry()).unwrap();

@@ -18,6 +18,7 @@ fn plan_of(text: &str, configuration: &str, change: impl Fn(&mut PlannedScenario
     let mut planned = PlannedScenario {
         scenario: Arc::new(scenario(Stage::Clean)),
         configuration: configuration.into(),
+        group: "all".into(),
     };
     change(&mut planned);
     Plan::new(
@@ -112,11 +113,11 @@ fn a_manifest_changed_by_hand_is_refused() {
     assert!(matches!(error, ManifestError::Digest { .. }), "{error}");
     let other = manifest()
         .to_json()
-        .replacen("\"schema\": 2", "\"schema\": 4", 1);
+        .replacen("\"schema\": 3", "\"schema\": 4", 1);
     let message = Manifest::from_json(&other).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the manifest has schema 4, this build reads schema 2"
+        "the manifest has schema 4, this build reads schema 3"
     );
     let more = manifest()
         .to_json()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plugins::setting::{Instrumentation, User};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::places::Field;
 use super::problem::{StudyCode, StudyReport};
@@ -54,6 +54,9 @@ struct StudyFile {
     /// Who answers confirmations.
     #[serde(default)]
     user: User,
+    /// How variables are drawn that a rollout draws once.
+    #[serde(default)]
+    latents: Latents,
     /// The model backends by name.
     #[serde(default = "default_models")]
     models: Vec<String>,
@@ -65,6 +68,17 @@ struct StudyFile {
 
 fn default_models() -> Vec<String> {
     vec![DEFAULT_MODEL.to_owned()]
+}
+
+/// How latent variables are drawn: those that a rollout draws once, for example whether the model
+/// follows an injected instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Latents {
+    /// Each rollout for itself.
+    #[default]
+    Independent,
+    /// Balanced over the rollouts of each world file: a share comes out at its expectation.
+    Stratified,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -115,6 +129,8 @@ pub struct Study {
     pub instrumentation: Instrumentation,
     /// Who answers confirmations.
     pub user: User,
+    /// How latent variables are drawn.
+    pub latents: Latents,
     /// The model backends.
     pub models: Vec<String>,
     /// The policies over which the common denominator of spread is taken.
@@ -204,6 +220,7 @@ fn checked(file: StudyFile, mut report: StudyReport) -> Result<Study, StudyRepor
         seeds: file.seeds,
         instrumentation: file.instrumentation.into(),
         user: file.user,
+        latents: file.latents,
         models: file.models,
         denominator_policies,
         origin,

@@ -17,6 +17,7 @@ fn planned(identity: &str, configuration: &str) -> PlannedScenario {
     PlannedScenario {
         scenario: Arc::new(scenario),
         configuration: configuration.into(),
+        group: "all".into(),
     }
 }
 

@@ -20,6 +20,7 @@ fn plan(seeds: &str) -> Plan {
     let planned = PlannedScenario {
         scenario: Arc::new(scenario(Stage::Clean)),
         configuration: "write_summary notes\nfinal".into(),
+        group: "all".into(),
     };
     Plan::new(
         file::load(&text, "tests.ron").unwrap(),

@@ -23,6 +23,7 @@ fn planned(identity: &str, stage: Stage, configuration: &str) -> PlannedScenario
     PlannedScenario {
         scenario: Arc::new(scenario),
         configuration: configuration.into(),
+        group: "all".into(),
     }
 }
 
