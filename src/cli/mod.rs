@@ -14,6 +14,7 @@ mod families;
 mod files;
 mod library;
 mod list;
+mod merge;
 mod narrate;
 mod nearest;
 mod options;
@@ -65,6 +66,8 @@ enum Command {
     Step(step::Args),
     /// Run a study: many rollouts, their rows and what differs
     Study(study::Args),
+    /// Put the shards of a study together
+    Merge(merge::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -132,6 +135,7 @@ impl Command {
             Self::Run(args) => run::run(args, terminal),
             Self::Step(args) => step::run(args, terminal),
             Self::Study(args) => study::run(args, terminal),
+            Self::Merge(args) => merge::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

@@ -58,8 +58,31 @@ pub(crate) enum Record {
     Results(Box<Results>),
 }
 
-/// What lies at `path`: a trace file, a result folder, or one of the files in it.
+/// What lies at `path`: a trace file, the folder of a whole result, or one of the files in it.
 pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
+    let record = read_any(path)?;
+    if let Record::Results(results) = &record {
+        require_whole(results, path)?;
+    }
+    Ok(record)
+}
+
+/// Fails if the result is that of a shard.
+fn require_whole(results: &Results, path: &Path) -> Result<(), Failure> {
+    let Some(shard) = results.manifest.circumstances.shard else {
+        return Ok(());
+    };
+    let name = &results.manifest.frozen.name;
+    let message = format!("this is shard {shard} of the study `{name}`, not a whole result");
+    let problem = Problem::new(message)
+        .code(Code::WrongFile)
+        .file(files::shown(path))
+        .help("put all its shards together with `containment merge`, and name the result of that");
+    Err(Failure::new(Exit::Incomplete, problem))
+}
+
+/// As [`read`], for whom the result of a shard is enough: each row of it is as good as any.
+pub(crate) fn read_any(path: &Path) -> Result<Record, Failure> {
     if path.is_dir() {
         return results(path).map(|found| Record::Results(Box::new(found)));
     }
@@ -172,8 +195,8 @@ fn not_a_trace(name: &str, line: usize, message: &str) -> Problem {
         .help("give a file written by `run --trace` or `trace`, or a folder written by `study`")
 }
 
-/// The result in a folder.
-fn results(folder: &Path) -> Result<Results, Failure> {
+/// The result in a folder, of a whole study or of a shard.
+pub(crate) fn results(folder: &Path) -> Result<Results, Failure> {
     let largest = [
         (MANIFEST, MAX_RESULT_BYTES),
         (SCENARIOS, MAX_RESULT_BYTES),
@@ -186,14 +209,18 @@ fn results(folder: &Path) -> Result<Results, Failure> {
     results::read(folder).map_err(|error| unreadable(&error, folder))
 }
 
-fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
+/// What to say of a result that cannot be read.
+pub(crate) fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
     let exit = match error {
         ResultsError::Manifest(ManifestError::Version { .. })
         | ResultsError::Rows(RowsError::Version { .. }) => Exit::UnsupportedVersion,
         ResultsError::Manifest(ManifestError::Digest { .. })
         | ResultsError::OtherFile { .. }
         | ResultsError::NoDigest(_) => Exit::Threshold,
-        ResultsError::File(_) | ResultsError::Manifest(_) | ResultsError::Rows(_) => Exit::Invalid,
+        ResultsError::File(_)
+        | ResultsError::Manifest(_)
+        | ResultsError::Rows(_)
+        | ResultsError::Scenarios { .. } => Exit::Invalid,
     };
     let problem = Problem::new(error.to_string())
         .code(Code::WrongFile)

@@ -44,7 +44,7 @@ pub(crate) struct Args {
 
 /// Runs again and tells what differs.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    match records::read(&args.record)? {
+    match records::read_any(&args.record)? {
         Record::Trace(trace) => replay_trace(&trace, args, terminal),
         Record::Results(results) => replay_rows(&results, args, terminal),
     }

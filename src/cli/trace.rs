@@ -96,7 +96,7 @@ fn described(args: &Args, terminal: &Terminal) -> Result<(Case, Choice), Failure
 
 /// The rollout of a row of a result.
 fn of_row(folder: &Path, id: &str) -> Result<(Case, Choice), Failure> {
-    let Record::Results(results) = records::read(folder)? else {
+    let Record::Results(results) = records::read_any(folder)? else {
         let help = "leave --id out, or name a folder written by `study`";
         return Err(Failure::usage("a trace has no rows", Some(help.to_owned())));
     };

@@ -5,7 +5,7 @@
 //! the order in which they finished.
 //!
 //! ```text
-//! containment-journal 1 <digest of the manifest>
+//! containment-journal 1 <digest of the manifest>[ shard <I/N>]
 //! segment <bytes> <xxh3-128 of the bytes>
 //! <that many bytes: the rows of one group as CSV, without a header>
 //! ```
@@ -15,6 +15,7 @@
 //! stands.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,12 +24,16 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
 use crate::folder::{FileError, Folder, JOURNAL, MAX_ROWS_BYTES, failed, unfinished};
+use crate::manifest::Manifest;
 use crate::plan::{Group, Plan};
 use crate::results;
 use crate::row::{Row, read_csv_records, write_csv_records};
+use crate::shard::Shard;
 
 /// How the first line begins.
 const TITLE: &str = "containment-journal 1";
+/// What stands before the shard in the first line.
+const SHARD: &str = "shard";
 /// How the first line of a segment begins.
 const SEGMENT: &str = "segment";
 /// Bytes of the longest line of the journal itself.
@@ -58,6 +63,32 @@ impl Segment {
 
 /// Finished groups by their position in the plan; nothing where a group is still to run.
 pub type Segments = Vec<Option<Segment>>;
+
+/// What a journal is of: a study, or one shard of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The digest of its manifest.
+    pub manifest: Hash,
+    /// The shard; the whole study without one.
+    pub shard: Option<Shard>,
+}
+
+impl From<&Manifest> for Subject {
+    fn from(manifest: &Manifest) -> Self {
+        Self {
+            manifest: manifest.digest,
+            shard: manifest.circumstances.shard,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.manifest)?;
+        self.shard
+            .map_or(Ok(()), |shard| write!(f, " {SHARD} {shard}"))
+    }
+}
 
 /// A journal that is being written.
 #[derive(Debug)]
@@ -101,6 +132,16 @@ pub enum JournalError {
         /// The manifest of the study.
         expected: Hash,
     },
+    /// The journal is of the same study, and of another part of it.
+    #[error("`{}` is of {found} of this study, not of {expected}", path.display())]
+    OtherShard {
+        /// The journal.
+        path: PathBuf,
+        /// The part that it is of.
+        found: String,
+        /// The part that is run.
+        expected: String,
+    },
     /// Something else has the name of the journal.
     #[error("`{}` is no journal of a study", path.display())]
     NoJournal {
@@ -110,11 +151,11 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Begins the journal of a study with this manifest.
+    /// Begins the journal of this study.
     ///
     /// # Errors
     /// When an interrupted study left rows here, or the file cannot be written.
-    pub fn begin(folder: &Folder, manifest: Hash) -> Result<Self, JournalError> {
+    pub fn begin(folder: &Folder, subject: Subject) -> Result<Self, JournalError> {
         let path = folder.path().join(JOURNAL);
         let mut reader = Reader::open(&path)?;
         if reader.title()?.is_some() {
@@ -130,7 +171,7 @@ impl Journal {
             file: reader.into_file(0)?,
             path,
         };
-        journal.write(title(manifest).as_bytes())?;
+        journal.write(title(subject).as_bytes())?;
         Ok(journal)
     }
 
@@ -139,23 +180,19 @@ impl Journal {
     ///
     /// # Errors
     /// When the journal is of another study, or cannot be read or written.
-    pub fn resume(folder: &Folder, plan: &Plan, manifest: Hash) -> Result<Resumed, JournalError> {
+    pub fn resume(folder: &Folder, plan: &Plan, subject: Subject) -> Result<Resumed, JournalError> {
         let path = folder.path().join(JOURNAL);
         let mut reader = Reader::open(&path)?;
         let Some(found) = reader.title()? else {
-            let segments = whole_result(folder.path(), plan, manifest);
+            let segments = finished_result(folder.path(), plan, subject);
             return Ok(Resumed {
-                journal: Self::begin(folder, manifest)?,
+                journal: Self::begin(folder, subject)?,
                 segments: segments.unwrap_or_else(|| vec![None; plan.groups().len()]),
                 damaged_bytes: 0,
             });
         };
-        if found != manifest.to_string() {
-            return Err(JournalError::OtherStudy {
-                path,
-                found,
-                expected: manifest,
-            });
+        if found != subject.to_string() {
+            return Err(other(path, &found, subject));
         }
         let groups = GroupsByRow::of(plan);
         let mut segments: Segments = vec![None; plan.groups().len()];
@@ -176,7 +213,7 @@ impl Journal {
                 path,
             }
         } else {
-            Self::rewritten(folder, manifest, segments.iter().flatten())?
+            Self::rewritten(folder, subject, segments.iter().flatten())?
         };
         Ok(Resumed {
             journal,
@@ -188,13 +225,13 @@ impl Journal {
     /// A new journal with these segments in the place of the one there.
     fn rewritten<'s>(
         folder: &Folder,
-        manifest: Hash,
+        subject: Subject,
         segments: impl Iterator<Item = &'s Segment>,
     ) -> Result<Self, FileError> {
         let path = unfinished(folder.path(), JOURNAL);
         let file = File::create(&path).map_err(failed("write", &path))?;
         let mut journal = Self { file, path };
-        journal.write(title(manifest).as_bytes())?;
+        journal.write(title(subject).as_bytes())?;
         for segment in segments {
             journal.append(segment)?;
         }
@@ -235,24 +272,46 @@ impl Journal {
     }
 }
 
-/// The first line of the journal of a study with this manifest.
-fn title(manifest: Hash) -> String {
-    format!("{TITLE} {manifest}\n")
+/// The first line of the journal of this study.
+fn title(subject: Subject) -> String {
+    format!("{TITLE} {subject}\n")
 }
 
-/// Every segment of the study, if the folder holds its whole result.
-fn whole_result(folder: &Path, plan: &Plan, manifest: Hash) -> Option<Segments> {
+/// What is wrong with a journal at `path` that says that it is of `found`.
+fn other(path: PathBuf, found: &str, expected: Subject) -> JournalError {
+    let (manifest, shard) = found.split_once(' ').unwrap_or((found, ""));
+    if manifest != expected.manifest.to_string() {
+        return JournalError::OtherStudy {
+            path,
+            found: manifest.to_owned(),
+            expected: expected.manifest,
+        };
+    }
+    let part = |shard: String| match &*shard {
+        "" => "the whole".to_owned(),
+        _ => shard,
+    };
+    let own = expected.shard.map(|shard| format!("{SHARD} {shard}"));
+    JournalError::OtherShard {
+        path,
+        found: part(shard.to_owned()),
+        expected: part(own.unwrap_or_default()),
+    }
+}
+
+/// Every segment of the study or its shard, if the folder holds the result of it.
+fn finished_result(folder: &Path, plan: &Plan, subject: Subject) -> Option<Segments> {
     let results = results::read(folder).ok()?;
     let rows = results.rows;
-    if results.manifest.digest != manifest || rows.len() != plan.rollouts() {
+    if Subject::from(&results.manifest) != subject || rows.len() != plan.own_rollouts() {
         return None;
     }
-    let groups = rows.chunks(plan.cast.policies.len());
-    Some(
-        groups
-            .map(|rows| Some(Segment::new(rows.to_vec())))
-            .collect(),
-    )
+    let mut segments: Segments = vec![None; plan.groups().len()];
+    let chunks = rows.chunks(plan.cast.policies.len());
+    for (group, rows) in plan.own_groups().zip(chunks) {
+        segments[group.index] = Some(Segment::new(rows.to_vec()));
+    }
+    Some(segments)
 }
 
 /// Which group a row belongs to: by the id of the first rollout of each group.
@@ -261,7 +320,8 @@ struct GroupsByRow(BTreeMap<Hash, Group>);
 impl GroupsByRow {
     fn of(plan: &Plan) -> Self {
         let first = |group| plan.fields(group, 0).id();
-        Self(plan.groups().map(|group| (first(group), group)).collect())
+        let groups = plan.own_groups();
+        Self(groups.map(|group| (first(group), group)).collect())
     }
 
     /// The segment with this text and the position of its group; nothing if it holds other rows than

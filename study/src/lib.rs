@@ -2,9 +2,10 @@
 //!
 //! The path of a study: [`plan::file`] reads what a study file says, [`plan::Plan`] resolves it
 //! against a registry, [`manifest`] freezes and hashes it, [`runner`] runs it over workers,
-//! [`journal`] keeps what is finished meanwhile, [`results`] writes it to a [`folder`]. One rollout becomes one [`row`], and [`metrics`] says what its
-//! numbers mean. What needs several rows is in [`paired`] and [`spread`], what needs two traces in
-//! [`divergence`].
+//! [`journal`] keeps what is finished meanwhile, [`results`] writes it to a [`folder`]. A [`shard`] of
+//! a study goes the same way, and [`merge`] puts the shards together. One rollout becomes one [`row`],
+//! and [`metrics`] says what its numbers mean. What needs several rows is in [`paired`] and
+//! [`spread`], what needs two traces in [`divergence`].
 //!
 //! # Definitions
 //!
@@ -36,7 +37,9 @@ pub mod columns;
 pub mod divergence;
 pub mod folder;
 pub mod journal;
+pub mod latency;
 pub mod manifest;
+pub mod merge;
 pub mod metrics;
 pub mod paired;
 pub mod plan;
@@ -45,6 +48,7 @@ pub mod results;
 pub mod rollout_id;
 pub mod row;
 pub mod runner;
+pub mod shard;
 pub mod spread;
 
 #[cfg(test)]

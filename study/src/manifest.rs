@@ -1,5 +1,7 @@
 //! The manifest of a study: what was frozen before it ran, and its hash.
 
+use std::fmt;
+
 use plugins::setting::{Instrumentation, User};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -10,6 +12,7 @@ use crate::plan::cast::PARSER;
 use crate::plan::file::{Latents, SCHEMA as STUDY_SCHEMA};
 use crate::rollout_id::ROLLOUT_ID_VERSION;
 use crate::row::ROW_SCHEMA;
+use crate::shard::Shard;
 
 /// The version of the manifest. A reader refuses any other; a study is run again rather than
 /// migrated.
@@ -25,7 +28,7 @@ pub struct Manifest {
     pub digest: Hash,
     /// Everything that decides the rows.
     pub frozen: Frozen,
-    /// Paths and the number of workers. Not part of the digest.
+    /// Paths, the number of workers, the shard. Not part of the digest.
     pub circumstances: Circumstances,
 }
 
@@ -102,6 +105,22 @@ pub struct Versions {
     pub rollout_id: u32,
 }
 
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            program,
+            study_schema,
+            row_schema,
+            rollout_id,
+        } = self;
+        write!(
+            f,
+            "{program} (study schema {study_schema}, row schema {row_schema}, rollout ids \
+             {rollout_id})"
+        )
+    }
+}
+
 /// Where and how a study ran. No time of day: the same study gives the same result whenever it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,6 +135,9 @@ pub struct Circumstances {
     pub rows_digest: Option<Hash>,
     /// Hash of `scenarios.jsonl` as it was written.
     pub scenarios_digest: Option<Hash>,
+    /// Which part of the study the rows are; a whole result does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl Manifest {
@@ -129,6 +151,7 @@ impl Manifest {
             frozen,
             circumstances: Circumstances {
                 world_files: plan.study.worlds.clone(),
+                shard: plan.shard,
                 ..Circumstances::default()
             },
         }

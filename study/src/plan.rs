@@ -19,6 +19,7 @@ use worlds::spec::Scenario;
 
 use crate::columns::Hash;
 use crate::rollout_id::RolloutFields;
+use crate::shard::Shard;
 use cast::{Cast, Part};
 use file::{Latents, MAX_ROLLOUTS, Study};
 use problem::StudyReport;
@@ -48,6 +49,8 @@ pub struct Plan {
     parts: Vec<Vec<Part>>,
     /// The places of scenarios and seeds, by position; none if latent variables are independent.
     strata: Vec<Stratum>,
+    /// Which part of it is run here; all of it without one.
+    pub shard: Option<Shard>,
 }
 
 /// A study that cannot run, although its file is well formed.
@@ -126,6 +129,7 @@ impl Plan {
             cast,
             parts,
             strata,
+            shard: None,
         };
         plan.check_ids()?;
         Ok(plan)
@@ -147,6 +151,18 @@ impl Plan {
     #[must_use]
     pub fn rollouts(&self) -> usize {
         self.groups().len() * self.study.policies.len()
+    }
+
+    /// How many of them are run here.
+    #[must_use]
+    pub fn own_rollouts(&self) -> usize {
+        self.own_groups().count() * self.study.policies.len()
+    }
+
+    /// The groups that are run here, in plan order.
+    pub fn own_groups(&self) -> impl Iterator<Item = Group> {
+        let is_own = |group: &Group| self.shard.is_none_or(|shard| shard.holds(group.index));
+        self.groups().filter(is_own)
     }
 
     /// The groups in plan order: by scenario, then model, then seed. Within a group the rollouts are

@@ -52,6 +52,14 @@ pub enum ResultsError {
     /// The rows.
     #[error(transparent)]
     Rows(#[from] RowsError),
+    /// The scenarios.
+    #[error("line {line} of `{SCENARIOS}` cannot be read: {problem}")]
+    Scenarios {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A file is not the one that the manifest speaks of.
     #[error("the manifest says that `{file}` has digest {stated}, but it has {found}")]
     OtherFile {
@@ -152,6 +160,27 @@ pub fn read(folder: &Path) -> Result<Results, ResultsError> {
     read_stated(folder, SCENARIOS, manifest.circumstances.scenarios_digest)?;
     let rows = read_csv(&bytes[..])?;
     Ok(Results { manifest, rows })
+}
+
+/// Reads the scenarios of a result that was [`read()`].
+///
+/// # Errors
+/// When the file is missing, damaged, or not that of the manifest.
+pub fn read_scenarios(
+    folder: &Path,
+    manifest: &Manifest,
+) -> Result<Vec<ScenarioLine>, ResultsError> {
+    let bytes = read_stated(folder, SCENARIOS, manifest.circumstances.scenarios_digest)?;
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    (1..)
+        .zip(lines)
+        .map(|(line, text)| {
+            serde_json::from_slice(text).map_err(|error| ResultsError::Scenarios {
+                line,
+                problem: error.to_string(),
+            })
+        })
+        .collect()
 }
 
 /// The bytes of a file of which the manifest states the digest.

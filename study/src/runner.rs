@@ -19,6 +19,7 @@ use plugins::trace::Outcome;
 
 use crate::columns::Hash;
 use crate::journal::{Segment, Segments};
+use crate::latency::{Latencies, timed};
 use crate::metrics::{Finished, measure};
 use crate::plan::{Group, Plan};
 use crate::rollout_id::RolloutFields;
@@ -53,6 +54,10 @@ pub struct Outcomes {
     pub ran: usize,
     /// How much work those took.
     pub work: Work,
+    /// How many threads did it.
+    pub threads: usize,
+    /// How long each of those rollouts took.
+    pub latencies: Latencies,
 }
 
 /// What the provider of a simulated model does with the seed.
@@ -61,7 +66,7 @@ pub const KEYED: &str = "keyed";
 /// Groups that may be finished and not yet seen by the calling thread, for each worker.
 const WAITING: usize = 16;
 
-/// Runs every rollout of `plan` that is not in `segments` on `workers` threads. `finished` is told of
+/// Runs every rollout of `plan`, or of its shard, that is not in `segments` on `workers` threads. `finished` is told of
 /// each group on the calling thread; when it breaks, or when `stop` is set, no further group is
 /// begun.
 ///
@@ -80,17 +85,18 @@ pub fn run(
     let is_missing = |group: &Group| segments[group.index].is_none();
     let queue = Queue {
         plan,
-        groups: plan.groups().filter(is_missing).collect(),
+        groups: plan.own_groups().filter(is_missing).collect(),
         next: AtomicUsize::new(0),
         stop,
     };
-    let total = plan.rollouts();
+    let total = plan.own_rollouts();
     let ran = queue.groups.len() * plan.cast.policies.len();
     let done = total - ran;
     let mut progress = Progress { done, total };
     let mut work = Work::default();
+    let (times, all_times) = channel::unbounded();
     let scope = crossbeam::thread::scope(|scope| -> io::Result<()> {
-        for done in start(scope, &queue, workers)? {
+        for done in start(scope, &queue, workers, times)? {
             progress.done += done.segment.rows.len();
             work.executed += done.work.executed;
             work.from_scratch += done.work.from_scratch;
@@ -114,7 +120,13 @@ pub fn run(
         csv: csv_header(),
         ran,
         work,
+        threads: 0,
+        latencies: Latencies::default(),
     };
+    for times in all_times {
+        whole.threads += 1;
+        whole.latencies.add(&times);
+    }
     for segment in segments.into_iter().flatten() {
         whole.rows.extend(segment.rows);
         whole.csv.extend(segment.csv);
@@ -138,17 +150,22 @@ struct Done {
     work: Work,
 }
 
-/// Starts the workers; what they finish arrives at the receiver.
+/// Starts the workers. What they finish arrives at the receiver, how long it took goes to `times`
+/// as each of them ends.
 fn start<'q>(
     scope: &Scope<'q>,
     queue: &'q Queue<'q>,
     workers: NonZeroUsize,
+    times: Sender<Latencies>,
 ) -> io::Result<Receiver<Done>> {
     let workers = workers.get().min(queue.groups.len());
     let (sender, receiver) = channel::bounded(WAITING * workers);
     for started in 0..workers {
-        let sender = sender.clone();
-        let worker = scope.builder().spawn(move |_| queue.work_off(&sender));
+        let (sender, times) = (sender.clone(), times.clone());
+        let worker = scope.builder().spawn(move |_| {
+            // Nobody waits for the times of a study that is stopped.
+            drop(times.send(queue.work_off(&sender)));
+        });
         match worker {
             Err(error) if started == 0 => return Err(error),
             Err(_) => break,
@@ -159,17 +176,22 @@ fn start<'q>(
 }
 
 impl Queue<'_> {
-    /// One worker: runs the next group until there is none, or nobody wants more.
-    fn work_off(&self, sender: &Sender<Done>) {
+    /// One worker: runs the next group until there is none, or nobody wants more. Gives back how
+    /// long its rollouts took.
+    fn work_off(&self, sender: &Sender<Done>) -> Latencies {
         let mut worker = Worker::default();
+        let mut latencies = Latencies::default();
         while !self.stop.load(Ordering::Relaxed) {
             let Some(group) = self.groups.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
                 break;
             };
-            if sender.send(worker.run(self.plan, *group)).is_err() {
+            let (done, took) = timed(|| worker.run(self.plan, *group));
+            latencies.record(took, done.segment.rows.len());
+            if sender.send(done).is_err() {
                 break;
             }
         }
+        latencies
     }
 }
 

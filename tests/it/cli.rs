@@ -9,6 +9,7 @@ mod readme;
 mod records;
 mod rollouts;
 mod sessions;
+mod shards;
 mod streams;
 mod studies;
 mod why;

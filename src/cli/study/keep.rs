@@ -36,12 +36,12 @@ impl Keeper {
         terminal: &Terminal,
     ) -> Result<Self, Failure> {
         let (journal, segments) = if resume {
-            let resumed = Journal::resume(folder, plan, manifest.digest);
+            let resumed = Journal::resume(folder, plan, manifest.into());
             let resumed = resumed.map_err(|error| unusable(&error))?;
             tell_resumed(&resumed, plan, terminal);
             (resumed.journal, resumed.segments)
         } else {
-            let begun = Journal::begin(folder, manifest.digest);
+            let begun = Journal::begin(folder, manifest.into());
             let journal = begun.map_err(|error| unusable(&error))?;
             (journal, vec![None; plan.groups().len()])
         };
@@ -61,7 +61,7 @@ impl Keeper {
         progress: ProgressChoice,
         terminal: &Terminal,
     ) -> Result<Option<(Outcomes, Journal)>, Failure> {
-        let mut display = progress.display(terminal, plan.rollouts());
+        let mut display = progress.display(terminal, plan.own_rollouts());
         let mut unkept: Option<FileError> = None;
         let stop = &self.interruption.asked;
         let ended = runner::run(
@@ -110,6 +110,9 @@ fn unusable(error: &JournalError) -> Failure {
             "the study, a world, a script or the program has changed since: remove the file to begin \
              anew, or name another folder with `--out`"
         }
+        JournalError::OtherShard { .. } => {
+            "go on with that one first, or name another folder with `--out`"
+        }
         JournalError::NoJournal { .. } => "move it away, or name another folder with `--out`",
     };
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
@@ -125,7 +128,7 @@ fn no_thread(error: &std::io::Error) -> Failure {
 fn tell_resumed(resumed: &Resumed, plan: &Plan, terminal: &Terminal) {
     let segments = resumed.segments.iter().flatten();
     let done: usize = segments.map(|segment| segment.rows.len()).sum();
-    let total = plan.rollouts();
+    let total = plan.own_rollouts();
     terminal.note(&format!("{done} of {total} rollouts were finished before"));
     if resumed.damaged_bytes > 0 {
         terminal.note(&format!(

@@ -2,22 +2,23 @@
 
 pub(crate) mod plans;
 
-mod earlier;
+pub(crate) mod earlier;
 mod keep;
 mod progress;
-mod summary;
+pub(crate) mod summary;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use study::folder::{FileError, Folder, FolderError, JOURNAL};
 use study::manifest::{Manifest, scenario_lines};
+use study::plan::Plan;
 use study::results;
 use study::row::Row;
+use study::shard::Shard;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::files;
 use super::library::{Library, case_of_row};
 use super::problem::Problem;
 use super::rows;
@@ -27,6 +28,7 @@ use keep::Keeper;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
 pub(crate) use summary::SHOWN;
+use summary::{Run, Told};
 
 /// Most worker threads: far more than any machine uses well, and few enough to be made.
 const MOST_THREADS: i64 = 256;
@@ -36,7 +38,7 @@ const TOLD_ERRORS: usize = 5;
 
 /// How the summary is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// A table and a few lines
     #[default]
     Text,
@@ -55,6 +57,10 @@ pub(crate) struct Args {
     /// Worker threads [default: one per processor]; the result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
     threads: Option<u16>,
+    /// Runs every N-th group of rollouts only, from the I-th on; `containment merge` puts the N
+    /// results together
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// The study seed, instead of the one in the file
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -71,8 +77,9 @@ pub(crate) struct Args {
 
 /// Runs the study, writes the result and prints the summary.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let LoadedPlan { plan, warnings } = plans::load(args.file.as_deref(), args.seed)?;
+    let LoadedPlan { mut plan, warnings } = plans::load(args.file.as_deref(), args.seed)?;
     terminal.complain_all(&warnings);
+    plan.shard = args.shard;
     let mut manifest = Manifest::freeze(&plan);
     let given = args
         .threads
@@ -80,12 +87,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let workers = given.unwrap_or_else(processors);
     manifest.circumstances.workers = Some(workers.get() as u64);
     manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
-    let default = || PathBuf::from("results").join(&plan.study.name);
-    let path = args.out.clone().unwrap_or_else(default);
+    let path = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let folder = Folder::open(&path).map_err(|error| unusable(&error))?;
     let earlier = Earlier::in_folder(&path, &manifest);
-    if let Some(Earlier::OtherStudy(name)) = &earlier {
-        return Err(other_study(&path, name));
+    if let Some(failure) = earlier.as_ref().and_then(|there| there.refused(&path)) {
+        return Err(failure);
     }
     let clock = Clock::start();
     let kept = Keeper::open(&folder, &plan, &manifest, args.resume, terminal)?;
@@ -101,23 +107,33 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(earlier) = earlier {
         terminal.note(&earlier.replaced(&path));
     }
-    let told = summary::Told {
-        plan: &plan,
+    let told = Told {
         manifest: &manifest,
-        outcomes: &outcomes,
+        rows: &outcomes.rows,
         rows_digest,
-        seconds,
         folder: &path,
-        workers,
+        run: Some(Run {
+            outcomes: &outcomes,
+            seconds,
+        }),
     };
-    match args.format {
-        Format::Json => terminal.print(&told.json())?,
-        Format::Text => terminal.print(&told.text())?,
-    }
+    told.print(args.format, terminal)?;
     Ok(tell_errors(&outcomes.rows, &manifest, &path, terminal))
 }
 
-fn unusable(error: &FolderError) -> Failure {
+/// The folder of the result unless another is named. A shard has its own, so that those of one study
+/// can lie beside each other.
+fn default_folder(plan: &Plan) -> PathBuf {
+    let name = &plan.study.name;
+    let folder = plan.shard.map_or_else(
+        || name.clone(),
+        |shard| format!("{name}-shard-{}-of-{}", shard.index(), shard.of()),
+    );
+    PathBuf::from("results").join(folder)
+}
+
+/// Why no result can be written into a folder.
+pub(crate) fn unusable(error: &FolderError) -> Failure {
     let help = match error {
         FolderError::InUse(_) => "wait for it to end, or name another folder with `--out`",
         FolderError::InTheWay(_) => "move it away, or name another folder with `--out`",
@@ -135,17 +151,14 @@ fn unwritten(error: &FileError, folder: &Path) -> Failure {
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
-/// A result is replaced by another run of its study, but not by mistake.
-fn other_study(folder: &Path, name: &str) -> Failure {
-    let folder = files::shown(folder);
-    let message = format!("`{folder}` holds the result of another study, `{name}`");
-    let help = "name another folder with `--out`, or move that result away";
-    Failure::new(Exit::Incomplete, Problem::new(message).help(help))
-}
-
 /// Tells which rollouts have no numbers because their backend failed, each with a command that
 /// shows it again.
-fn tell_errors(rows: &[Row], manifest: &Manifest, folder: &Path, terminal: &Terminal) -> Exit {
+pub(crate) fn tell_errors(
+    rows: &[Row],
+    manifest: &Manifest,
+    folder: &Path,
+    terminal: &Terminal,
+) -> Exit {
     let errored: Vec<&Row> = rows
         .iter()
         .filter(|row| row.identity.has_errored())

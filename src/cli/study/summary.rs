@@ -1,27 +1,34 @@
 //! What a study says of its result: a table of what differs, and the numbers of the run.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde_json::json;
 use study::columns::{Cell, Hash};
+use study::latency::LatencyNs;
 use study::manifest::Manifest;
-use study::plan::Plan;
 use study::results::summary;
 use study::row::{Row, row_columns};
 use study::runner::Outcomes;
 
+use super::Format;
+use crate::cli::failure::Failure;
 use crate::cli::table::Table;
+use crate::cli::terminal::Terminal;
 
-/// A finished study.
-pub(super) struct Told<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) manifest: &'a Manifest,
-    pub(super) outcomes: &'a Outcomes,
-    pub(super) rows_digest: Hash,
-    pub(super) seconds: f64,
-    pub(super) folder: &'a Path,
-    pub(super) workers: NonZeroUsize,
+/// A result that was written.
+pub(crate) struct Told<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) rows: &'a [Row],
+    pub(crate) rows_digest: Hash,
+    pub(crate) folder: &'a Path,
+    /// How it was run; nothing if it was put together.
+    pub(crate) run: Option<Run<'a>>,
+}
+
+/// How a study was run.
+pub(crate) struct Run<'a> {
+    pub(crate) outcomes: &'a Outcomes,
+    pub(crate) seconds: f64,
 }
 
 /// What the table shows: a heading and the column of the row behind it. Ratios are shown as stored,
@@ -43,37 +50,54 @@ pub(crate) const SHOWN: [(&str, &str); 10] = [
 const MOST_LISTED: usize = 8;
 
 impl Told<'_> {
-    /// As JSON.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "speeds are told to a few digits"
-    )]
-    pub(super) fn json(&self) -> String {
-        let numbers = summary(self.manifest, &self.outcomes.rows, self.rows_digest);
+    /// Prints it.
+    pub(crate) fn print(&self, format: Format, terminal: &Terminal) -> Result<(), Failure> {
+        terminal.print(&match format {
+            Format::Json => self.json(),
+            Format::Text => self.text(),
+        })
+    }
+
+    fn json(&self) -> String {
+        let numbers = summary(self.manifest, self.rows, self.rows_digest);
         let mut object = serde_json::to_value(&numbers).expect("plain data with text keys");
-        let cores = self.workers.get() as f64;
-        let per_core = |count: u64| count as f64 / (self.seconds * cores).max(f64::EPSILON);
-        object["seconds"] = json!({ "total": self.seconds });
-        object["rollouts_per_second_per_core"] = json!(per_core(self.outcomes.ran as u64));
-        object["events_per_second_per_core"] = json!(per_core(self.outcomes.work.executed));
+        if let Some(shard) = self.manifest.circumstances.shard {
+            object["shard"] = json!(shard);
+        }
+        if let Some(run) = &self.run {
+            let Outcomes { ran, work, .. } = run.outcomes;
+            object["seconds"] = json!({ "total": run.seconds });
+            object["rollouts_per_second_per_core"] = json!(run.per_core(*ran as u64));
+            object["events_per_second_per_core"] = json!(run.per_core(work.executed));
+            object["latency_ns"] = json!(run.outcomes.latencies.summary());
+        }
         object["out"] = json!(self.folder.display().to_string());
         object.to_string()
     }
 
-    /// As text: the table, then the numbers of the run.
-    pub(super) fn text(&self) -> String {
-        let numbers = summary(self.manifest, &self.outcomes.rows, self.rows_digest);
+    /// The table, then the numbers of the run.
+    fn text(&self) -> String {
+        let frozen = &self.manifest.frozen;
+        let seconds = self
+            .run
+            .as_ref()
+            .map(|run| format!(": {:.2} s", run.seconds));
+        let shard = self.manifest.circumstances.shard.map(|shard| {
+            format!("shard    {shard}; `containment merge` puts all shards of the study together\n")
+        });
         format!(
-            "{}\n{} rollouts of {} worlds under {} policies, seeds {}: {:.2} s\n\
-             manifest {}\nrows     {}\nresult   {}\n",
+            "{}\n{} rollouts of {} worlds under {} policies, seeds {}{}\n\
+             {}{}manifest {}\nrows     {}\nresult   {}\n",
             self.table(),
-            numbers.rollouts,
-            self.plan.scenarios.len(),
-            self.plan.cast.policies.len(),
-            listed(&self.plan.study.seeds, ", "),
-            self.seconds,
-            numbers.manifest_digest,
-            numbers.rows_digest,
+            self.rows.len(),
+            frozen.scenarios.len(),
+            frozen.policies.len(),
+            listed(&frozen.seeds, ", "),
+            seconds.unwrap_or_default(),
+            self.run.as_ref().map(Run::latency).unwrap_or_default(),
+            shard.unwrap_or_default(),
+            self.manifest.digest,
+            self.rows_digest,
             self.folder.display(),
         )
     }
@@ -85,16 +109,14 @@ impl Told<'_> {
             .chain(SHOWN.iter().map(|(heading, _)| *heading));
         let mut table = Table::new(headings);
         let places = SHOWN.map(|(_, column)| Place::of(column));
-        let policies = &self.plan.cast.policies;
+        let policies = &self.manifest.frozen.policies;
         // Rows are in plan order: every seed and model of a world, and of each every policy.
-        let of_world = self.outcomes.rows.len() / self.plan.scenarios.len().max(1);
-        let worlds = self.outcomes.rows.chunks(of_world.max(1));
-        for (planned, rows) in self.plan.scenarios.iter().zip(worlds) {
+        let is_same_world = |a: &Row, b: &Row| a.identity.scenario_id == b.identity.scenario_id;
+        for rows in self.rows.chunk_by(is_same_world) {
             for (position, policy) in policies.iter().enumerate() {
-                let world = if position == 0 {
-                    planned.scenario.identity.to_string()
-                } else {
-                    String::new()
+                let world = match position {
+                    0 => rows[0].identity.scenario_id.clone(),
+                    _ => String::new(),
                 };
                 let rows = rows.iter().skip(position).step_by(policies.len());
                 let names = [world, policy.name.clone()];
@@ -102,6 +124,42 @@ impl Told<'_> {
             }
         }
         table
+    }
+}
+
+impl Run<'_> {
+    /// How many there were each second on each thread that ran.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "speeds are told to a few digits"
+    )]
+    fn per_core(&self, count: u64) -> f64 {
+        let threads = self.outcomes.threads.max(1) as f64;
+        count as f64 / (self.seconds * threads).max(f64::EPSILON)
+    }
+
+    /// How long rollouts took, as a line; nothing if none was run.
+    fn latency(&self) -> String {
+        self.outcomes
+            .latencies
+            .summary()
+            .map_or_else(String::new, |times| {
+                let LatencyNs { p50, p90, p99, max } = times;
+                let [p50, p90, p99, max] = [p50, p90, p99, max].map(duration);
+                format!("rollout  p50 {p50}, p90 {p90}, p99 {p99}, max {max}\n")
+            })
+    }
+}
+
+/// Nanoseconds in a unit that suits them.
+#[expect(clippy::cast_precision_loss, reason = "times are told to a few digits")]
+fn duration(ns: u64) -> String {
+    let in_unit = |unit: u64| ns as f64 / unit as f64;
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} us", in_unit(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", in_unit(1_000_000)),
+        _ => format!("{:.2} s", in_unit(1_000_000_000)),
     }
 }
 
@@ -174,6 +232,21 @@ mod tests {
         cells[numerator] = Cell::Integer(6);
         cells[denominator] = Cell::Integer(8);
         assert_eq!(spread.shown(&cells), "6/8");
+    }
+
+    #[test]
+    fn times_are_told_in_a_unit_that_suits_them() {
+        let told = [1, 999, 1_000, 41_250, 999_999, 2_500_000, 3_600_000_000_000].map(duration);
+        let expected = [
+            "1 ns",
+            "999 ns",
+            "1.0 us",
+            "41.2 us",
+            "1000.0 us",
+            "2.5 ms",
+            "3600.00 s",
+        ];
+        assert_eq!(told, expected);
     }
 
     #[test]

@@ -13,10 +13,16 @@ use crate::manifest::Manifest;
 use crate::plan::{PlannedScenario, file};
 use crate::runner::run;
 
+/// Another study.
+const OTHER: Subject = Subject {
+    manifest: Hash(7),
+    shard: None,
+};
+
 /// A study of three groups of two rollouts, its folder, and what it gives.
 struct Study {
     plan: Plan,
-    manifest: Hash,
+    subject: Subject,
     segments: Vec<Segment>,
     place: TempDir,
 }
@@ -40,7 +46,7 @@ impl Study {
         })
         .unwrap();
         Self {
-            manifest: Manifest::freeze(&plan).digest,
+            subject: (&Manifest::freeze(&plan)).into(),
             plan,
             segments,
             place: tempfile::tempdir().unwrap(),
@@ -52,11 +58,11 @@ impl Study {
     }
 
     fn begin(&self) -> Result<Journal, JournalError> {
-        Journal::begin(&self.folder(), self.manifest)
+        Journal::begin(&self.folder(), self.subject)
     }
 
     fn resume(&self) -> Result<Resumed, JournalError> {
-        Journal::resume(&self.folder(), &self.plan, self.manifest)
+        Journal::resume(&self.folder(), &self.plan, self.subject)
     }
 
     fn path(&self) -> PathBuf {
@@ -196,9 +202,9 @@ fn rows_of_an_interrupted_study_are_not_overwritten() {
 fn a_journal_of_another_study_is_neither_resumed_nor_overwritten() {
     let study = Study::new();
     study.written(&[2]);
-    let error = Journal::resume(&study.folder(), &study.plan, Hash(7)).unwrap_err();
+    let error = Journal::resume(&study.folder(), &study.plan, OTHER).unwrap_err();
     assert!(matches!(error, JournalError::OtherStudy { .. }), "{error}");
-    let error = Journal::begin(&study.folder(), Hash(7)).unwrap_err();
+    let error = Journal::begin(&study.folder(), OTHER).unwrap_err();
     assert!(
         matches!(error, JournalError::Unfinished { groups: 1, .. }),
         "{error}"
@@ -231,10 +237,10 @@ fn a_file_that_is_no_journal_stays_as_it_was() {
 fn a_journal_goes_when_it_is_no_longer_needed() {
     let study = Study::new();
     let folder = study.folder();
-    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    let journal = Journal::begin(&folder, study.subject).unwrap();
     journal.remove(&folder).unwrap();
     assert!(!study.path().exists());
-    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    let journal = Journal::begin(&folder, study.subject).unwrap();
     fs::remove_file(study.path()).unwrap();
     journal.remove(&folder).unwrap();
 }
@@ -245,10 +251,10 @@ fn nothing_is_removed_from_a_folder_that_took_the_place_of_ours() {
     let study = Study::new();
     let place = study.place.path().join("result");
     let folder = Folder::open(&place).unwrap();
-    let journal = Journal::begin(&folder, study.manifest).unwrap();
+    let journal = Journal::begin(&folder, study.subject).unwrap();
     fs::rename(&place, study.place.path().join("moved")).unwrap();
     let theirs = Folder::open(&place).unwrap();
-    Journal::begin(&theirs, study.manifest).unwrap();
+    Journal::begin(&theirs, study.subject).unwrap();
     let error = journal.remove(&folder).unwrap_err();
     assert!(error.to_string().contains("moved or replaced"), "{error}");
     assert!(place.join(JOURNAL).exists());
@@ -267,4 +273,50 @@ fn a_finished_study_has_nothing_left_to_run() {
     let manifest = Manifest::freeze(&study.plan);
     results::write(&study.folder(), &manifest, &[], &csv).unwrap();
     assert_eq!(study.resumed(), [0, 1, 2]);
+}
+
+fn shard(text: &str) -> Shard {
+    text.parse().unwrap()
+}
+
+/// The journal of one shard holds nothing of another, which would be run in vain.
+#[test]
+fn the_journal_of_a_shard_is_of_that_shard() {
+    let mut study = Study::new();
+    study.plan.shard = Some(shard("1/2"));
+    study.subject.shard = Some(shard("1/2"));
+    study.written(&[2, 0]);
+    assert_eq!(study.resumed(), [0, 2]);
+    for other in [Some(shard("2/2")), Some(shard("1/3")), None] {
+        let subject = Subject {
+            shard: other,
+            ..study.subject
+        };
+        let error = Journal::resume(&study.folder(), &study.plan, subject).unwrap_err();
+        assert!(matches!(error, JournalError::OtherShard { .. }), "{error}");
+        assert!(error.to_string().contains("of shard 1/2"), "{error}");
+    }
+    // A group of another shard is not taken, whoever put it there.
+    let bytes = study.written(&[1, 0]).len() - study.written(&[0]).len();
+    study.written(&[1, 0]);
+    let damaged = study.resume().unwrap().damaged_bytes;
+    assert!(
+        (1..=bytes as u64).contains(&damaged),
+        "{damaged} of {bytes}"
+    );
+    assert_eq!(study.resumed(), [0]);
+}
+
+#[test]
+fn a_finished_shard_has_nothing_left_to_run() {
+    let mut study = Study::new();
+    study.plan.shard = Some(shard("1/2"));
+    study.subject.shard = Some(shard("1/2"));
+    let mut csv = crate::row::csv_header();
+    for group in [0, 2] {
+        csv.extend(&study.segments[group].csv);
+    }
+    let manifest = Manifest::freeze(&study.plan);
+    results::write(&study.folder(), &manifest, &[], &csv).unwrap();
+    assert_eq!(study.resumed(), [0, 2]);
 }

@@ -140,3 +140,19 @@ fn scenario_lines_say_which_and_what() {
     assert_eq!(lines[0].untrusted, ["note:partner", "contact_alias"]);
     assert_eq!(lines[0].memory, "persistent");
 }
+
+/// So the shards of a study are known by one digest, and a whole result is written as ever.
+#[test]
+fn which_shard_it_is_is_no_part_of_the_digest() {
+    let mut plan = plan_of(TEXT, "final", |_| ());
+    plan.shard = Some("2/3".parse().unwrap());
+    let shard = Manifest::freeze(&plan);
+    assert_eq!(shard.digest, manifest().digest);
+    let text = shard.to_json();
+    assert!(text.contains("\"shard\": \"2/3\""), "{text}");
+    assert_eq!(Manifest::from_json(&text), Ok(shard));
+    assert!(!manifest().to_json().contains("shard"));
+    let wrong = text.replace("2/3", "4/3");
+    let refused = Manifest::from_json(&wrong);
+    assert!(matches!(refused, Err(ManifestError::Damaged(_))));
+}

@@ -266,3 +266,52 @@ fn a_study_that_is_told_to_stop_begins_no_further_group() {
         assert_eq!(stopped(ended), 3 * told);
     }
 }
+
+/// What was finished before is known by its rows only.
+#[test]
+fn every_rollout_that_is_run_has_a_time_and_every_thread_is_counted() {
+    let plan = plan();
+    let (whole, segments) = run_rest(&plan, 3, nothing(&plan));
+    assert_eq!(whole.latencies.len(), 36);
+    assert_eq!(whole.threads, 3);
+    let told = whole.latencies.summary().unwrap();
+    assert!(1 < told.p50 && told.p50 <= told.p90, "{told:?}");
+    assert!(told.p90 <= told.p99 && told.p99 <= told.max, "{told:?}");
+    let mut done = nothing(&plan);
+    for segment in segments.iter().skip(2) {
+        let id = segment.rows[0].identity.rollout_id;
+        let group = plan
+            .groups()
+            .find(|group| plan.fields(*group, 0).id() == id);
+        done[group.unwrap().index] = Some(segment.clone());
+    }
+    let (rest, _) = run_rest(&plan, 100, done);
+    assert_eq!((rest.latencies.len(), rest.threads), (6, 2));
+    let all = rest
+        .rows
+        .chunks(3)
+        .map(|rows| Some(Segment::new(rows.to_vec())));
+    let (none, _) = run_rest(&plan, 2, all.collect());
+    assert_eq!((none.latencies.summary(), none.threads), (None, 0));
+}
+
+/// Also where a shard has no group at all.
+#[test]
+fn the_shards_of_a_study_run_every_group_once() {
+    let mut plan = plan();
+    let whole = run_on(&plan, 1);
+    for of in [1, 5, 12, 20] {
+        let mut groups: Vec<(usize, Vec<Row>)> = Vec::new();
+        for index in 1..=of {
+            plan.shard = Some(crate::shard::Shard::new(index, of).unwrap());
+            let shard = run_on(&plan, 2);
+            assert_eq!(shard.rows.len(), plan.own_rollouts());
+            assert_eq!(shard.ran, shard.rows.len());
+            let rows = shard.rows.chunks(3).map(<[Row]>::to_vec);
+            groups.extend(plan.own_groups().map(|group| group.index).zip(rows));
+        }
+        groups.sort_by_key(|(index, _)| *index);
+        let rows: Vec<Row> = groups.into_iter().flat_map(|(_, rows)| rows).collect();
+        assert_eq!(rows, whole.rows);
+    }
+}

@@ -4,8 +4,9 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 11] = [
-    "study", "run", "step", "pair", "trace", "check", "replay", "diff", "parse", "list", "explain",
+const COMMANDS: [&str; 12] = [
+    "study", "merge", "run", "step", "pair", "trace", "check", "replay", "diff", "parse", "list",
+    "explain",
 ];
 const KINDS: [&str; 9] = [
     "policies",

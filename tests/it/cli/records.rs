@@ -2,6 +2,8 @@
 
 use study::folder::Folder;
 
+use serde_json::Value;
+
 use super::Place;
 
 const CASE_2: &str = "case2_partner_meeting";
@@ -55,6 +57,14 @@ fn the_summary_of_a_study_is_one_json_object() {
     for rate in ["rollouts_per_second_per_core", "events_per_second_per_core"] {
         assert!(json[rate].as_f64().is_some_and(|rate| rate > 0.0), "{rate}");
     }
+    let stages = json["rows_by_stage"].as_object().expect("stages");
+    let rows = stages.values().filter_map(Value::as_u64);
+    assert_eq!(rows.sum::<u64>(), 200);
+    // One thread ran it, so it is one core.
+    let seconds = json["seconds"]["total"].as_f64().expect("seconds");
+    let speed = json["rollouts_per_second_per_core"].as_f64();
+    let told = speed.expect("a speed") * seconds;
+    assert!((told - 200.0).abs() < 1e-6, "{told}");
     let words = ["study", "--format", "json", "--out", "again", "--progress"];
     let lines = place
         .run(&[&words[..], &["lines", "--threads", "3"]].concat())
@@ -72,6 +82,33 @@ fn the_summary_of_a_study_is_one_json_object() {
         .run(&["study", "--seed", "2", "--format", "json", "--out", "there"])
         .json();
     assert_ne!(other["manifest_digest"], json["manifest_digest"]);
+}
+
+/// And no time is in the result, which is the same bytes whenever it is made.
+#[test]
+fn a_study_says_how_long_rollouts_took() {
+    let place = Place::new();
+    let words = ["study", "--progress", "none", "--threads", "2", "--out"];
+    let json = place
+        .run(&[&words[..], &["a", "--format", "json"]].concat())
+        .expect(0)
+        .json();
+    let latency = json["latency_ns"].as_object().expect("an object");
+    let names: Vec<&str> = latency.keys().map(|name| &**name).collect();
+    assert_eq!(names, ["p50", "p90", "p99", "max"]);
+    let times: Vec<u64> = latency.values().filter_map(Value::as_u64).collect();
+    assert!(times[0] > 1 && times.is_sorted(), "{times:?}");
+    let text = place.run(&[&words[..], &["b"]].concat()).expect(0).out;
+    let line = text.lines().find(|line| line.starts_with("rollout  p50 "));
+    let line = line.expect("a line with times");
+    assert!([", p90 ", ", p99 ", ", max "].map(|what| line.contains(what)) == [true; 3]);
+    for file in ["manifest.json", "rows.csv", "scenarios.jsonl"] {
+        let [a, b] = ["a", "b"].map(|folder| place.read(&format!("{folder}/{file}")));
+        assert!(a == b, "{file}");
+    }
+    // Nothing is timed where nothing is run.
+    let again = place.run(&[&words[..], &["b", "--resume", "--format", "json"]].concat());
+    assert!(again.expect(0).json()["latency_ns"].is_null());
 }
 
 #[test]

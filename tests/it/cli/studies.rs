@@ -8,14 +8,14 @@ use std::time::Duration;
 use super::{Done, Place};
 
 /// Seeds of a study that takes long enough to be interrupted.
-const SEEDS: u32 = 8_000;
+pub(super) const SEEDS: u32 = 8_000;
 /// Bytes of a journal that has some finished groups and is far from whole.
 const SOME_BYTES: u64 = 200_000;
 /// How long a test waits before it looks again.
 const SHORT: Duration = Duration::from_millis(1);
 
 /// A place with a study of this many seeds of one world under two policies.
-fn place(seeds: u32) -> Place {
+pub(super) fn place(seeds: u32) -> Place {
     let place = Place::new();
     place.copy_world("demos", "case2_partner_meeting");
     let mut text = "Study(schema: 1, name: \"long\", study_seed: 1, \
@@ -31,7 +31,7 @@ fn place(seeds: u32) -> Place {
 
 const WORDS: [&str; 5] = ["study", "long.ron", "--progress", "none", "--threads"];
 
-fn words<'w>(threads: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+pub(super) fn words<'w>(threads: &'w str, more: &[&'w str]) -> Vec<&'w str> {
     [&WORDS[..], &[threads], more].concat()
 }
 
@@ -41,10 +41,16 @@ fn size(path: &Path) -> u64 {
 
 /// Starts the study and waits until some of it is finished.
 fn begun(place: &Place, more: &[&str]) -> Child {
+    begun_in("results/long", place, more)
+}
+
+/// Starts the study, whose result is to be in this folder, and waits until some of it is finished.
+pub(super) fn begun_in(folder: &str, place: &Place, more: &[&str]) -> Child {
+    let journal = place.path(folder).join("rows.journal");
     let mut command = place.command(&words("1", more));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
-    while size(&place.path("results/long/rows.journal")) < SOME_BYTES {
+    while size(&journal) < SOME_BYTES {
         let ended = child.try_wait().expect("a child can be asked");
         assert!(ended.is_none(), "it ended before it could be interrupted");
         std::thread::sleep(SHORT);
@@ -58,17 +64,17 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.expect("a shell").success());
 }
 
-fn ended(child: Child) -> Done {
+pub(super) fn ended(child: Child) -> Done {
     child.wait_with_output().expect("the program ends").into()
 }
 
 /// The rows that the study has when nothing interrupts it.
-fn undisturbed(place: &Place) -> String {
+pub(super) fn undisturbed(place: &Place) -> String {
     place.run(&words("2", &["--out", "whole"])).expect(0);
     place.read("whole/rows.csv")
 }
 
-fn files(place: &Place, folder: &str) -> Vec<String> {
+pub(super) fn files(place: &Place, folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(place.path(folder)).expect("a folder");
     let name = |entry: std::io::Result<std::fs::DirEntry>| {
         entry
