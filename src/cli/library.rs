@@ -17,6 +17,7 @@ use super::options::{self, Case};
 use super::problem::Problem;
 use super::records::TraceFile;
 use super::scenes;
+use super::shipped;
 
 /// The rows with an id that begins so; all of them without one.
 pub(crate) fn chosen<'r>(rows: &'r [Row], id: Option<&str>) -> Result<Vec<&'r Row>, Failure> {
@@ -45,6 +46,8 @@ pub(crate) fn chosen<'r>(rows: &'r [Row], id: Option<&str>) -> Result<Vec<&'r Ro
 pub(crate) struct Library {
     /// Where each may lie, best first.
     candidates: Vec<PathBuf>,
+    /// What lies at the paths that were looked at.
+    read: BTreeMap<PathBuf, Vec<Scene>>,
     found: BTreeMap<String, (PathBuf, Scene)>,
 }
 
@@ -61,8 +64,14 @@ impl Library {
             let worlds = circumstances.world_files.iter();
             worlds.filter_map(move |world| Some(root.join(beside?).join(world)))
         });
+        // A study inside the program names worlds inside it.
+        let names = circumstances.world_files.iter().filter_map(|world| {
+            let name = Path::new(world).file_stem()?;
+            shipped::world(name.to_str()?).map(|world| PathBuf::from(world.name))
+        });
         Self {
-            candidates: given.iter().cloned().chain(of_study).collect(),
+            candidates: given.iter().cloned().chain(of_study).chain(names).collect(),
+            read: BTreeMap::new(),
             found: BTreeMap::new(),
         }
     }
@@ -78,6 +87,7 @@ impl Library {
         let worlds = worlds.filter(|path| path.extension().is_some_and(|ending| ending == "ron"));
         Self {
             candidates: given.iter().cloned().chain(worlds).collect(),
+            read: BTreeMap::new(),
             found: BTreeMap::new(),
         }
     }
@@ -94,14 +104,28 @@ impl Library {
         paths.push(PathBuf::from(identity));
         paths.extend(others);
         let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
-        let paths = paths.iter();
-        let scenes = paths.filter_map(|path| scenes::load_called(path, identity));
-        let scenes: Vec<(PathBuf, Scene)> = scenes.collect();
-        let any = scenes.len();
-        let fitting = scenes.into_iter().find(|(_, scene)| fits(scene));
-        let found = fitting.ok_or_else(|| missing_world(identity, hash, any))?;
-        self.found.insert(identity.to_owned(), found.clone());
-        Ok(found)
+        let mut others = 0;
+        for path in paths {
+            let called = self.called(&path, identity);
+            if let Some(scene) = called.iter().find(|scene| fits(scene)) {
+                let found = (scenes::path_of(&path, scene), scene.clone());
+                self.found.insert(identity.to_owned(), found.clone());
+                return Ok(found);
+            }
+            others += called.len();
+        }
+        Err(missing_world(identity, hash, others))
+    }
+
+    /// The worlds at `path` that are called so.
+    fn called(&mut self, path: &Path, identity: &str) -> Vec<Scene> {
+        let read = self.read.entry(path.to_owned()).or_insert_with(|| {
+            let family = scenes::load_all(path);
+            family.map_or_else(|_| Vec::new(), |family| family.scenes)
+        });
+        let called = read.iter();
+        let called = called.filter(|scene| &*scene.scenario.identity == identity);
+        called.cloned().collect()
     }
 }
 

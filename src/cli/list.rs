@@ -1,6 +1,6 @@
 //! `containment list`: what there is, by kind.
 
-use containment_bench::Bench;
+use containment_bench::{Bench, Scene};
 use engine::export::names::word;
 use plugins::parameters::ParameterSpec;
 use plugins::registry::PluginInfo;
@@ -15,6 +15,7 @@ use super::codes;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::problem::severity_name;
+use super::scenes;
 use super::shipped::{self, ShippedWorld};
 use super::table::{Table, wrapped};
 use super::terminal::Terminal;
@@ -207,29 +208,51 @@ fn parameter_json(parameter: &ParameterSpec) -> Value {
 }
 
 fn worlds() -> List {
-    let item = |world: &ShippedWorld| {
-        let text = WorldText::from(world);
-        let scenario = text
-            .check()
-            .scenario
-            .expect("a test checks every shipped world");
+    List {
+        header: vec!["name", "stage", "domain", "topology", "memory"],
+        items: shipped::WORLDS.iter().flat_map(worlds_of).collect(),
+    }
+}
+
+/// A world, or all worlds of a family; what the file says of them stands below the first.
+fn worlds_of(shipped: &ShippedWorld) -> Vec<Item> {
+    let text = WorldText::from(shipped);
+    let path = text.origin.clone();
+    let scenes = match scenes::load_text(text) {
+        Ok(family) => family.scenes,
+        Err(_) => unreachable!("a test checks every shipped world"),
+    };
+    let item = |(position, scene): (usize, &Scene)| {
+        let scenario = &scene.scenario;
+        let name = match shipped.script {
+            Some(_) => shipped.name.to_owned(),
+            None => format!("{}#{}", shipped.name, scenario.identity),
+        };
         let (stage, domain) = (scenario.stage.name(), scenario.domain.name());
-        let cells = [world.name, stage, domain, &scenario.topology];
         let json = json!({
-            "name": world.name,
-            "path": text.origin,
+            "name": name,
+            "path": path,
             "stage": stage,
             "domain": domain,
             "topology": *scenario.topology,
+            "memory": scenario.memory_mode(),
             "scenario_hash": format!("{:032x}", scenario.content_hash),
-            "summary": world.summary(),
+            "summary": shipped.summary(),
         });
-        Item::new(cells, json).below(&world.summary(), 0)
+        let cells = [
+            &name,
+            stage,
+            domain,
+            &scenario.topology,
+            scenario.memory_mode(),
+        ];
+        let item = Item::new(cells, json);
+        match position {
+            0 => item.below(&shipped.summary(), 0),
+            _ => item,
+        }
     };
-    List {
-        header: vec!["name", "stage", "domain", "topology"],
-        items: shipped::WORLDS.iter().map(item).collect(),
-    }
+    scenes.iter().enumerate().map(item).collect()
 }
 
 fn metrics() -> List {

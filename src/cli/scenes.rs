@@ -23,31 +23,33 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, Failure> {
 
 /// The world at `path`, or all worlds of the family there, with their scripts and without errors.
 pub(crate) fn load_all(path: &Path) -> Result<Family, Failure> {
-    if let Some(family) = family_at(path) {
-        return families::load_all(&family);
+    if families::member_of(path).is_some() {
+        return load(path).map(alone);
     }
-    let Loaded { scene, warnings } = load(path)?;
-    Ok(Family {
+    load_text(find(path)?)
+}
+
+/// The same, of a text.
+pub(crate) fn load_text(world: WorldText) -> Result<Family, Failure> {
+    if is_family(&world.text) {
+        return families::load_all(&world);
+    }
+    world.load().map(alone)
+}
+
+fn alone(Loaded { scene, warnings }: Loaded) -> Family {
+    Family {
         scenes: vec![scene],
         warnings,
-    })
-}
-
-/// The world at `path` that is called so, which may be one of a family, and the path that names it.
-pub(crate) fn load_called(path: &Path, identity: &str) -> Option<(PathBuf, Scene)> {
-    let is_it = |scene: &Scene| &*scene.scenario.identity == identity;
-    let scene = load_all(path).ok()?.scenes.into_iter().find(is_it)?;
-    let path = match family_at(path) {
-        Some(_) => families::member_path(path, identity),
-        None => path.to_owned(),
-    };
-    Some((path, scene))
-}
-
-/// The family file at `path`, if it is one.
-fn family_at(path: &Path) -> Option<WorldText> {
-    if families::member_of(path).is_some() {
-        return None;
     }
-    find(path).ok().filter(|world| is_family(&world.text))
+}
+
+/// The path that names a world at `path`, which may be one of a family.
+pub(crate) fn path_of(path: &Path, scene: &Scene) -> PathBuf {
+    let is_family = find(path).is_ok_and(|world| is_family(&world.text));
+    if is_family && families::member_of(path).is_none() {
+        families::member_path(path, &scene.scenario.identity)
+    } else {
+        path.to_owned()
+    }
 }

@@ -9,25 +9,74 @@ pub(crate) struct ShippedWorld {
     pub(crate) name: &'static str,
     /// Its text.
     pub(crate) world: &'static str,
-    /// The text of its script.
-    pub(crate) script: &'static str,
+    /// The text of its script; none if it is a family, which has its script in itself.
+    pub(crate) script: Option<&'static str>,
+}
+
+/// A study inside the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShippedStudy {
+    /// Its file name without ending.
+    pub(crate) name: &'static str,
+    /// Its text.
+    pub(crate) text: &'static str,
 }
 
 macro_rules! worlds {
-    ($($folder:literal: [$($name:literal),* $(,)?]),* $(,)?) => {
-        /// Every world inside the program, by folder and name.
+    (
+        families: [$($family:literal),* $(,)?],
+        $($folder:literal: [$($name:literal),* $(,)?]),* $(,)?
+    ) => {
+        /// Every world and every family inside the program, by folder and name.
         pub(crate) const WORLDS: &[ShippedWorld] = &[$($(
             ShippedWorld {
                 folder: $folder,
                 name: $name,
                 world: include_str!(concat!("../../worlds/", $folder, "/", $name, ".ron")),
-                script: include_str!(concat!("../../worlds/", $folder, "/", $name, ".script.ron")),
+                script: Some(include_str!(concat!(
+                    "../../worlds/", $folder, "/", $name, ".script.ron"
+                ))),
             },
-        )*)*];
+        )*)* $(
+            ShippedWorld {
+                folder: "families",
+                name: $family,
+                world: include_str!(concat!("../../worlds/families/", $family, ".ron")),
+                script: None,
+            },
+        )*];
     };
 }
 
+macro_rules! studies {
+    ($($name:literal),* $(,)?) => {
+        /// Every study inside the program; the first runs when none is named.
+        pub(crate) const STUDIES: &[ShippedStudy] = &[$(
+            ShippedStudy {
+                name: $name,
+                text: include_str!(concat!("../../worlds/studies/", $name, ".ron")),
+            },
+        )*];
+    };
+}
+
+studies!["full_main", "demos"];
+
 worlds! {
+    families: [
+        "active_field",
+        "active_from_goal",
+        "active_outbound",
+        "active_two_actions",
+        "active_write",
+        "clean",
+        "memory_ignored",
+        "memory_used",
+        "memory_wiped",
+        "security_calendar_crm",
+        "security_documents",
+        "security_email",
+    ],
     "demos": [
         "case1_violation_commits",
         "case2_partner_meeting",
@@ -53,12 +102,21 @@ worlds! {
     ],
 }
 
-/// The study of the case studies, which `study` runs when no file is named.
-pub(crate) const DEMOS: &str = include_str!("../../worlds/studies/demos.ron");
-
 /// The world called `name`.
 pub(crate) fn world(name: &str) -> Option<&'static ShippedWorld> {
     WORLDS.iter().find(|world| world.name == name)
+}
+
+/// The study called `name`.
+pub(crate) fn study(name: &str) -> Option<&'static ShippedStudy> {
+    STUDIES.iter().find(|study| study.name == name)
+}
+
+impl ShippedStudy {
+    /// The path under which it is shipped.
+    pub(crate) fn path(&self) -> String {
+        format!("worlds/studies/{}.ron", self.name)
+    }
 }
 
 impl ShippedWorld {
@@ -85,7 +143,7 @@ mod tests {
     fn every_world_of_the_folders_is_inside() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds");
         let mut found = Vec::new();
-        for folder in ["demos", "topologies"] {
+        for folder in ["demos", "topologies", "families"] {
             for entry in std::fs::read_dir(root.join(folder)).expect("the shipped worlds") {
                 let name = entry
                     .expect("an entry")
@@ -104,18 +162,28 @@ mod tests {
         let listed = WORLDS
             .iter()
             .map(|world| (world.folder.to_owned(), world.name.to_owned()));
-        assert_eq!(listed.collect::<Vec<_>>(), found);
+        let mut listed: Vec<_> = listed.collect();
+        listed.sort();
+        assert_eq!(listed, found);
     }
 
     #[test]
-    fn the_worlds_of_the_study_are_inside() {
-        let study = study::plan::file::load(DEMOS, "demos.ron").expect("a study");
-        for path in &study.worlds {
-            let name = path
-                .rsplit('/')
-                .next()
-                .and_then(|name| name.strip_suffix(".ron"));
-            assert!(name.and_then(world).is_some(), "{path}");
+    fn every_study_of_the_folder_is_inside_and_its_worlds_are() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds/studies");
+        assert_eq!(
+            std::fs::read_dir(folder).expect("the studies").count(),
+            STUDIES.len()
+        );
+        for shipped in STUDIES {
+            let study = study::plan::file::load(shipped.text, shipped.name).expect("a study");
+            assert_eq!(study.name, shipped.name);
+            for path in &study.worlds {
+                let name = path
+                    .rsplit('/')
+                    .next()
+                    .and_then(|name| name.strip_suffix(".ron"));
+                assert!(name.and_then(world).is_some(), "{path}");
+            }
         }
     }
 

@@ -123,9 +123,12 @@ impl From<&ShippedWorld> for WorldText {
             origin: world.path("ron"),
             identity: world.name.to_owned(),
             text: world.world.to_owned(),
-            script: Beside::Script {
-                origin: world.path("script.ron"),
-                text: world.script.to_owned(),
+            script: match world.script {
+                Some(text) => Beside::Script {
+                    origin: world.path("script.ron"),
+                    text: text.to_owned(),
+                },
+                None => Beside::Missing(world.path("script.ron")),
             },
             is_inside: true,
         }

@@ -49,7 +49,7 @@ pub(crate) enum Format {
 /// The options of `study`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A study file; without one, the eight case studies that are shipped
+    /// A study file, or the name of a shipped study; without one, the main study
     file: Option<PathBuf>,
     /// The folder of the result [default: a folder in `results`, named for the study]
     #[arg(long, value_name = "DIR")]
@@ -86,7 +86,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         .and_then(|threads| NonZeroUsize::new(threads.into()));
     let workers = given.unwrap_or_else(processors);
     manifest.circumstances.workers = Some(workers.get() as u64);
-    manifest.circumstances.study_file = args.file.as_ref().map(|file| file.display().to_string());
+    let file = args.file.as_ref();
+    let file = file.filter(|file| plans::inside(Some(file)).is_none());
+    manifest.circumstances.study_file = file.map(|file| file.display().to_string());
     let path = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let folder = Folder::open(&path).map_err(|error| unusable(&error))?;
     let earlier = Earlier::in_folder(&path, &manifest);

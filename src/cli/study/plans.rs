@@ -12,13 +12,10 @@ use crate::cli::codes::Code;
 use crate::cli::failure::Failure;
 use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
+use crate::cli::nearest;
 use crate::cli::problem::{Complaint, Problem};
 use crate::cli::scenes;
-use crate::cli::shipped;
-use crate::cli::world_text::{Loaded, WorldText};
-
-/// What messages call the study inside the program.
-const DEMOS: &str = "worlds/studies/demos.ron";
+use crate::cli::shipped::{self, ShippedStudy};
 
 /// A plan, and what is suspicious about its worlds.
 pub(crate) struct LoadedPlan {
@@ -28,21 +25,44 @@ pub(crate) struct LoadedPlan {
     pub(crate) warnings: Vec<Complaint>,
 }
 
-/// The plan of the study in `path`, or of the shipped case studies, under this study seed.
+/// The plan of the study in `path` or inside the program, of the main study without a path, under
+/// this study seed.
 pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
-    let (text, origin) = match path {
-        Some(path) => (files::text(path, MAX_SOURCE_BYTES)?, files::shown(path)),
-        None => (shipped::DEMOS.to_owned(), DEMOS.to_owned()),
+    let inside = inside(path);
+    let (text, origin) = match (path, inside) {
+        (Some(path), None) => (text_of(path)?, files::shown(path)),
+        (_, study) => {
+            let study = study.unwrap_or(&shipped::STUDIES[0]);
+            (study.text.to_owned(), study.path())
+        }
     };
     let mut study = file::load(&text, &origin)?;
     if let Some(seed) = seed {
         study.study_seed = seed;
     }
-    let folder = path.map(|path| path.parent().unwrap_or(Path::new("")));
+    let folder = match inside {
+        Some(_) => None,
+        None => path.map(|path| path.parent().unwrap_or(Path::new(""))),
+    };
     let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
     let plan = Plan::new(study, scenarios, &Bench::built_in().registry);
     let plan = plan.map_err(|error| unplanned(error, &origin))?;
     Ok(LoadedPlan { plan, warnings })
+}
+
+/// The study inside the program that is meant: the main one without a path. A file comes first.
+pub(crate) fn inside(path: Option<&Path>) -> Option<&'static ShippedStudy> {
+    match path {
+        None => shipped::STUDIES.first(),
+        Some(path) if path.is_file() => None,
+        Some(path) => shipped::study(path.to_str()?),
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, Problem> {
+    let known = || shipped::STUDIES.iter().map(|study| study.name);
+    files::text(path, MAX_SOURCE_BYTES)
+        .map_err(|problem| problem.maybe_help(nearest::suggestion(&files::shown(path), known())))
 }
 
 fn unplanned(error: PlanError, origin: &str) -> Failure {
@@ -104,11 +124,7 @@ fn scenes(world: &str, folder: Option<&Path>) -> Result<Family, Failure> {
         let path = PathBuf::from(world);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let inside = shipped::world(&name).expect("a test checks the worlds of the shipped study");
-        let Loaded { scene, warnings } = WorldText::from(inside).load()?;
-        return Ok(Family {
-            scenes: vec![scene],
-            warnings,
-        });
+        return scenes::load_text(inside.into());
     };
     scenes::load_all(&folder.join(world))
 }
