@@ -24,6 +24,14 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Every stage, in the order of Table 3.
+    pub const ALL: [Self; 4] = [
+        Self::Security,
+        Self::MemoryRecovery,
+        Self::ActiveTainted,
+        Self::Clean,
+    ];
+
     /// Its name in rows and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {

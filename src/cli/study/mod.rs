@@ -4,6 +4,7 @@ pub(crate) mod plans;
 
 pub(crate) mod earlier;
 mod keep;
+mod means;
 mod progress;
 pub(crate) mod summary;
 

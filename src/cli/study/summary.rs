@@ -10,7 +10,7 @@ use study::results::summary;
 use study::row::{Row, row_columns};
 use study::runner::Outcomes;
 
-use super::Format;
+use super::{Format, means};
 use crate::cli::failure::Failure;
 use crate::cli::table::Table;
 use crate::cli::terminal::Terminal;
@@ -88,7 +88,11 @@ impl Told<'_> {
         format!(
             "{}\n{} rollouts of {} worlds under {} policies, seeds {}{}\n\
              {}{}manifest {}\nrows     {}\nresult   {}\n",
-            self.table(),
+            if frozen.scenarios.len() > means::MOST_WORLDS {
+                means::table(self.manifest, self.rows)
+            } else {
+                self.table()
+            },
             self.rows.len(),
             frozen.scenarios.len(),
             frozen.policies.len(),
