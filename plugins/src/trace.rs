@@ -44,6 +44,8 @@ pub enum NodeDetail {
     Plain,
     /// A message that is an agent's final answer.
     FinalAnswer,
+    /// A message of an agent to itself: it restates what it has seen and checks it.
+    SelfCheck,
     /// A side effect that is a low-risk entry in the task record.
     TaskRecord,
     /// A decision that scrubs records.
@@ -52,7 +54,7 @@ pub enum NodeDetail {
     Restore,
     /// A decision that quarantines.
     Quarantine,
-    /// The audit record under a quarantine.
+    /// An audit record: under a quarantine, and two under a self-check.
     Audit,
     /// A decision that undoes a committed effect.
     Undo,

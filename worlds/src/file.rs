@@ -106,7 +106,8 @@ pub struct Episode {
     pub agent: Option<String>,
 }
 
-/// A directed channel.
+/// A directed channel. One that leads from an agent to itself lets it check itself: what it says is
+/// recorded and not delivered, and `after` has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {

@@ -291,14 +291,22 @@ fn delegate(
     };
     let message = Messages::next_id(identity);
     let new = NewNode::new(NodeKind::Message, Subject::Message(message)).agent(agent);
+    let is_self_check = to == agent;
+    let (new, quoting) = if is_self_check {
+        (new.detail(NodeDetail::SelfCheck), EdgeKind::Data)
+    } else {
+        (new, EdgeKind::Delegation)
+    };
     let (node, quotes) = message_node(stage, new, &said);
     if let Some(origin) = said.origin {
-        let kind = if quotes {
-            EdgeKind::Delegation
-        } else {
-            EdgeKind::Control
-        };
+        let kind = if quotes { quoting } else { EdgeKind::Control };
         stage.recorder.edge(origin, node, kind, quotes);
+    }
+    if is_self_check {
+        // Of what was checked, and that it was.
+        let subject = Subject::Message(message);
+        let checked = stage.decision(subject, Some(agent), NodeDetail::Audit, &[node]);
+        stage.decision(subject, Some(agent), NodeDetail::Audit, &[checked]);
     }
     let taint = stage.recorder.taint(node);
     let channel = stage
@@ -322,6 +330,11 @@ fn delegate(
         taint,
     );
     stage.happen(Some(agent), Happening::Sent { message, to });
+    if is_self_check {
+        // What it says is in the agent's own context already.
+        stage.schedule(agent, latency, AgendaEvent::Decide(agent));
+        return;
+    }
     stage.schedule(to, latency, AgendaEvent::Deliver(message));
     let (mut activity, ..) = agents.get(identity, agent);
     if after == AfterSending::Continue || activity.pending {

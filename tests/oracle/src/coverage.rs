@@ -227,7 +227,7 @@ fn closed_enums() -> [(&'static str, &'static [&'static str]); 20] {
         (
             "detail",
             variants!(NodeDetail:
-            Plain, FinalAnswer, TaskRecord, Scrub, Restore, Quarantine, Audit, Undo),
+            Plain, FinalAnswer, SelfCheck, TaskRecord, Scrub, Restore, Quarantine, Audit, Undo),
         ),
         (
             "edge",

@@ -75,6 +75,16 @@ impl World {
     }
 
     /// A source with the fields `text` and `who`.
+    /// Lets an agent check itself.
+    pub(crate) fn channel_to_itself(&mut self, agent: usize) {
+        self.0.channels.push(ChannelSpec {
+            from: AgentId::at(agent),
+            to: AgentId::at(agent),
+            latency_ticks: 1,
+            after: AfterSending::HandOff,
+        });
+    }
+
     pub(crate) fn source(&mut self, name: &str, channel: Channel, trust: Trust) -> SourceId {
         let id = SourceId::at(self.0.sources.len());
         let label = Label::of_source(id);

@@ -107,6 +107,23 @@ fn a_summary_alone_is_3_of_6() {
     );
 }
 
+/// The message is labelled, its two records are not.
+#[test]
+fn a_self_check_adds_1_and_3() {
+    for hops in 0..=2 {
+        let mut world = note_world(hops, Trust::Untrusted);
+        world.channel_to_itself(hops);
+        let acts = vec![
+            Say::Delegate(NAMES[hops], From::Read),
+            summary(),
+            Say::Final(From::Goal),
+        ];
+        let script = chain(hops, read("note"), acts);
+        let shape = (4 + 2 * hops, 9 + 2 * hops);
+        assert_shape("self-check", &world, &mut Nothing, script, shape);
+    }
+}
+
 #[test]
 fn a_committed_action_is_6_of_7() {
     let acts = [invite(From::Read), Say::Final(From::Read)];

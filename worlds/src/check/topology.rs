@@ -182,9 +182,11 @@ fn refuse_unbounded_cycles(
             component[member.index()] = number;
         }
     }
-    let back = channels
-        .iter()
-        .position(|channel| component[channel.from.index()] == component[channel.to.index()]);
+    // What an agent says to itself goes nowhere.
+    let back = channels.iter().position(|channel| {
+        channel.from != channel.to
+            && component[channel.from.index()] == component[channel.to.index()]
+    });
     let Some(position) = back else {
         return;
     };

@@ -91,15 +91,16 @@ impl Run<'_> {
         decision
     }
 
-    /// The audit under a quarantine.
-    pub(super) fn audit(&mut self, decision: NodeId, subject: Subject) {
+    /// An audit record under `above`.
+    pub(super) fn audit(&mut self, above: NodeId, subject: Subject) -> NodeId {
         let audit = self.node(
             NodeKind::Decision,
             NodeDetail::Audit,
             subject,
             LabelId::BOTTOM,
         );
-        self.edge(decision, audit, EdgeKind::Audit, false);
+        self.edge(above, audit, EdgeKind::Audit, false);
+        audit
     }
 
     /// `enter_context`: the new state of `agent`, after `flow` from `origin`.

@@ -227,15 +227,29 @@ impl Run<'_> {
             self.fields.push(label);
         }
         let fields = self.span_since(start);
-        let message = self.new_message(Some(agent), content.into(), fields, NodeDetail::Plain);
+        let is_self_check = to == agent;
+        let (detail, quoting) = if is_self_check {
+            (NodeDetail::SelfCheck, EdgeKind::Data)
+        } else {
+            (NodeDetail::Plain, EdgeKind::Delegation)
+        };
+        let message = self.new_message(Some(agent), content.into(), fields, detail);
         let node = self.messages[message.index()].node;
         if self.quotes(fields, turn.choice) {
-            self.edge(turn.origin, node, EdgeKind::Delegation, true);
+            self.edge(turn.origin, node, quoting, true);
         } else {
             self.edge(turn.origin, node, EdgeKind::Control, false);
         }
+        if is_self_check {
+            let subject = Subject::Message(message);
+            let checked = self.audit(node, subject);
+            self.audit(checked, subject);
+        }
         self.send(message, after == AfterSending::AwaitReply);
         self.emit(Happening::Sent { message, to });
+        if is_self_check {
+            return self.schedule(self.after(latency), Due::Decide(agent));
+        }
         self.schedule(self.after(latency), Due::Deliver(message, to));
         let sender = &mut self.agents[agent.index()];
         if after != AfterSending::Continue && !sender.pending {
