@@ -352,3 +352,19 @@ fn another_result_is_not_replaced() {
     merge(&place, &["s1", "s2", "s3", "--out", "whole"]).expect(0);
     assert_eq!(place.read("s1/rows.csv"), rows);
 }
+
+/// The rows of a result are read back, so no result is made that is too large for that.
+#[test]
+fn shards_that_are_too_large_together_are_refused_at_once() {
+    let place = Place::new();
+    three(&place, ["2"; 3]);
+    for folder in ["s2", "s3"] {
+        let rows = std::fs::File::options()
+            .write(true)
+            .open(place.path(&format!("{folder}/rows.csv")));
+        let made = rows.and_then(|rows| rows.set_len(600 << 20));
+        made.expect("a file with a hole");
+    }
+    merge(&place, &["s1", "s2", "s3"]).fails(3, &["bytes of rows, more than 1073741824"]);
+    assert!(!place.path("results").exists());
+}
