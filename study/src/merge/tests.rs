@@ -19,6 +19,7 @@ fn plan_of(text: &str, shard: Option<Shard>) -> Plan {
     let planned = PlannedScenario {
         scenario: Arc::new(scenario(Stage::Clean)),
         configuration: "write_summary notes\nfinal".into(),
+        group: "all".into(),
     };
     let study = file::load(text, "tests.ron").unwrap();
     let mut plan = Plan::new(study, vec![planned], &registry()).unwrap();

@@ -1,6 +1,7 @@
 //! `study`, `replay` and `diff`: what is written down, and whether it comes out the same again.
 
 use study::folder::Folder;
+use study::manifest::MANIFEST_SCHEMA;
 
 use serde_json::Value;
 
@@ -241,13 +242,14 @@ fn a_result_changed_by_hand_is_refused() {
         .fails(4, &["digest", "run the study again"]);
     place.write("results/demos/rows.csv", rows);
     let manifest = place.read("results/demos/manifest.json");
+    let schema = format!("\"schema\": {MANIFEST_SCHEMA},");
     place.write(
         "results/demos/manifest.json",
-        manifest.replace("\"schema\": 2", "\"schema\": 3"),
+        manifest.replacen(&schema, "\"schema\": 999,", 1),
     );
     place
         .run(&["replay", "results/demos"])
-        .fails(7, &["schema 3"]);
+        .fails(7, &["schema 999"]);
     std::fs::remove_file(place.path("results/demos/manifest.json")).expect("the manifest");
     place
         .run(&["diff", "results/demos", "results/demos"])

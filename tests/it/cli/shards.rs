@@ -1,6 +1,7 @@
 //! A study run in several places and put together again.
 
 use serde_json::Value;
+use study::manifest::MANIFEST_SCHEMA;
 
 use super::studies::{self, SEEDS, begun_in, ended, files, undisturbed};
 use super::{Done, Place};
@@ -139,7 +140,12 @@ fn a_shard_says_so_and_is_no_whole_result() {
     let words = ["study", "--shard", "2/3", "--progress", "none"];
     let text = place.run(&words).expect(0).out;
     let folder = "results/demos-shard-2-of-3";
-    for shown in ["65 rollouts", "shard    2/3", "`containment merge`", folder] {
+    for shown in [
+        "65 of 200 rollouts of 8 worlds",
+        "shard    2/3",
+        "`containment merge`",
+        folder,
+    ] {
         assert!(text.contains(shown), "{shown}: {text}");
     }
     let manifest = json(&place, &format!("{folder}/manifest.json"));
@@ -236,7 +242,8 @@ fn what_is_not_all_shards_of_one_study_is_refused() {
     demos(&place, "of4", "2", &["--shard", "3/4"]).expect(0);
     demos(&place, "seed2", "2", &["--shard", "3/3", "--seed", "2"]).expect(0);
     demos(&place, "whole", "2", &[]).expect(0);
-    let newer = |text: &str| text.replace("\"schema\": 2", "\"schema\": 9");
+    let schema = format!("\"schema\": {MANIFEST_SCHEMA},");
+    let newer = |text: &str| text.replacen(&schema, "\"schema\": 999,", 1);
     copy_with(&place, "s3", "newer", newer);
     let other = studies::place(1);
     let words = studies::words("1", &["--shard", "3/3", "--out"]);
@@ -266,7 +273,7 @@ fn what_is_not_all_shards_of_one_study_is_refused() {
             2,
             &["`whole` is no shard", "--shard"],
         ),
-        (&["s1", "s2", "newer"], 7, &["schema 9"]),
+        (&["s1", "s2", "newer"], 7, &["schema 999"]),
         (&["s1", "s2", "nowhere"], 3, &["nowhere"]),
         (&[], 2, &["DIR"]),
     ] {
