@@ -89,7 +89,15 @@ fn the_summary_of_a_study_is_one_json_object() {
 #[test]
 fn a_study_says_how_long_rollouts_took() {
     let place = Place::new();
-    let words = ["study", "--progress", "none", "--threads", "2", "--out"];
+    let words = [
+        "study",
+        "demos",
+        "--progress",
+        "none",
+        "--threads",
+        "2",
+        "--out",
+    ];
     let json = place
         .run(&[&words[..], &["a", "--format", "json"]].concat())
         .expect(0)

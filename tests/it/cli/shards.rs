@@ -13,6 +13,7 @@ const FILES: [&str; 3] = ["manifest.json", "rows.csv", "scenarios.jsonl"];
 fn demos(place: &Place, out: &str, threads: &str, more: &[&str]) -> Done {
     let words = [
         "study",
+        "demos",
         "--progress",
         "none",
         "--format",
@@ -106,7 +107,7 @@ fn a_merged_result_is_one_like_any_other() {
     three(&place, ["2"; 3]);
     let text = merge(&place, &["s1", "s2", "s3"]).expect(0).out;
     let whole = place
-        .run(&["study", "--resume", "--progress", "none"])
+        .run(&["study", "demos", "--resume", "--progress", "none"])
         .expect(0);
     assert!(
         whole
@@ -137,7 +138,7 @@ fn a_merged_result_is_one_like_any_other() {
 #[test]
 fn a_shard_says_so_and_is_no_whole_result() {
     let place = Place::new();
-    let words = ["study", "--shard", "2/3", "--progress", "none"];
+    let words = ["study", "demos", "--shard", "2/3", "--progress", "none"];
     let text = place.run(&words).expect(0).out;
     let folder = "results/demos-shard-2-of-3";
     for shown in [
@@ -179,7 +180,9 @@ fn what_names_no_shard_is_a_wrong_command_line() {
         ("1/10001", "1 to 10000 shards"),
         ("1/99999999999999999999", "1 to 10000 shards"),
     ] {
-        let done = place.run(&["study", "--shard", shard]).fails(2, &[says]);
+        let done = place
+            .run(&["study", "demos", "--shard", shard])
+            .fails(2, &[says]);
         assert_eq!(done.out, "");
     }
     assert!(!place.path("results").exists());
