@@ -3,8 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use study::folder::{FileError, Folder, JOURNAL, MAX_ROWS_BYTES, ROWS};
-use study::merge::{self, MergeError, Merged, Piece};
-use study::results;
+use study::manifest::{Manifest, ScenarioLine};
+use study::merge::{MergeError, Merged, Merger};
+use study::results::{self, Results};
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -33,9 +34,13 @@ pub(crate) struct Args {
 /// Puts the shards together, writes the result and prints the summary.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     require_readable_together(&args.shards)?;
-    let pieces = args.shards.iter().map(|folder| piece(folder));
-    let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
-    let merged = merge::merge(pieces).map_err(|error| refused(&error))?;
+    let mut merger = Merger::default();
+    for folder in &args.shards {
+        let added = merger.add(files::shown(folder), shard(folder)?);
+        added.map_err(|error| refused(&error))?;
+    }
+    let merged = merger.finish().map_err(|error| refused(&error))?;
+    let scenarios = scenarios(&args.shards, &merged.manifest)?;
     let path = match &args.out {
         Some(path) => path.clone(),
         None => default_folder(&merged.manifest.frozen.name)?,
@@ -44,7 +49,6 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     require_free(&path, &merged)?;
     let Merged {
         manifest,
-        scenarios,
         rows,
         csv,
     } = merged;
@@ -78,7 +82,7 @@ fn require_readable_together(folders: &[PathBuf]) -> Result<(), Failure> {
 }
 
 /// The shard in a folder.
-fn piece(folder: &Path) -> Result<Piece, Failure> {
+fn shard(folder: &Path) -> Result<Results, Failure> {
     let name = files::shown(folder);
     if folder.join(JOURNAL).is_file() {
         let message = format!("`{name}` holds a study or shard that is not finished");
@@ -88,14 +92,15 @@ fn piece(folder: &Path) -> Result<Piece, Failure> {
             Problem::new(message).help(help),
         ));
     }
-    let results = records::results(folder)?;
-    let scenarios = results::read_scenarios(folder, &results.manifest);
-    let scenarios = scenarios.map_err(|error| records::unreadable(&error, folder))?;
-    Ok(Piece {
-        name,
-        results,
-        scenarios,
-    })
+    records::results(folder)
+}
+
+/// The scenarios of the study, which every shard names all: that they are the same was found by
+/// their digest.
+fn scenarios(folders: &[PathBuf], manifest: &Manifest) -> Result<Vec<ScenarioLine>, Failure> {
+    let folder = folders.first().expect("shards were put together");
+    let scenarios = results::read_scenarios(folder, manifest);
+    scenarios.map_err(|error| records::unreadable(&error, folder))
 }
 
 /// The folder of the result unless another is named. A manifest may say any name.
@@ -164,4 +169,18 @@ fn refused(error: &MergeError) -> Failure {
 fn unwritten(error: &FileError) -> Failure {
     let help = "the shards are as they were: mend this, then merge them again";
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_of_a_study_leads_out_of_the_folder_of_results() {
+        let folder = default_folder("demos").expect("a name");
+        assert_eq!(folder, Path::new("results").join("demos"));
+        for name in ["", ".", "..", "../x", "/x", "a/b", "a/", "./a"] {
+            assert!(default_folder(name).is_err(), "{name}");
+        }
+    }
 }

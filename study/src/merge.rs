@@ -4,10 +4,12 @@
 //! groups of the study is not taken on trust: the ids of all rows in their order must have the hash
 //! that every manifest states.
 
+use std::collections::BTreeMap;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::columns::Hash;
-use crate::manifest::{Circumstances, Manifest, ScenarioLine};
+use crate::manifest::{Circumstances, Manifest};
 use crate::results::Results;
 use crate::row::{Row, csv_header, write_csv_records};
 use crate::shard::Shard;
@@ -15,15 +17,27 @@ use crate::shard::Shard;
 /// Missing shards that are named one by one.
 const MOST_NAMED: usize = 8;
 
-/// A shard that was read back.
+/// Shards that are being put together. Each is checked as it comes, and only its rows are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Merger {
+    first: Option<First>,
+    shards: BTreeMap<Shard, Kept>,
+}
+
+/// The first shard by number among those that came, which speaks for all.
 #[derive(Clone, Debug)]
-pub struct Piece {
-    /// What messages call it.
-    pub name: String,
-    /// Its manifest and rows.
-    pub results: Results,
-    /// The scenarios of the study, which every shard names all.
-    pub scenarios: Vec<ScenarioLine>,
+struct First {
+    name: String,
+    shard: Shard,
+    manifest: Manifest,
+}
+
+/// What is kept of a shard.
+#[derive(Clone, Debug)]
+struct Kept {
+    name: String,
+    workers: Option<u64>,
+    rows: Vec<Row>,
 }
 
 /// A whole result, to be written as any other.
@@ -32,8 +46,6 @@ pub struct Merged {
     /// The manifest. Its paths are those of the first shard; the number of workers is told if it was
     /// the same everywhere.
     pub manifest: Manifest,
-    /// The scenarios.
-    pub scenarios: Vec<ScenarioLine>,
     /// The rows in plan order.
     pub rows: Vec<Row>,
     /// The same as the text of `rows.csv`.
@@ -122,141 +134,140 @@ pub enum MergeError {
     },
 }
 
-/// Puts the shards of a study together, in whatever order they come.
-///
-/// # Errors
-/// When they are not all the shards of one study, each once and whole.
-pub fn merge(pieces: Vec<Piece>) -> Result<Merged, MergeError> {
-    let pieces = in_order(pieces)?;
-    for (shard, piece) in &pieces {
-        require_share(*shard, piece)?;
-    }
-    let (_, first) = pieces.first().ok_or(MergeError::Nothing)?;
-    for (_, piece) in &pieces {
-        if piece.scenarios != first.scenarios {
-            return Err(MergeError::OtherScenarios(names(first, piece)));
-        }
-    }
-    let manifest = Manifest {
-        circumstances: circumstances(&pieces),
-        ..first.results.manifest.clone()
-    };
-    let scenarios = first.scenarios.clone();
-    let rows = in_turn(pieces, manifest.frozen.policies.len());
-    let (stated, found) = (manifest.frozen.rollout_ids, hash_of_ids(&rows));
-    if stated != found {
-        return Err(MergeError::OtherRows { stated, found });
-    }
-    let mut csv = csv_header();
-    csv.extend(write_csv_records(&rows));
-    Ok(Merged {
-        manifest,
-        scenarios,
-        rows,
-        csv,
-    })
-}
-
-/// Every shard of one study, each once, by its position.
-fn in_order(pieces: Vec<Piece>) -> Result<Vec<(Shard, Piece)>, MergeError> {
-    let mut shards = Vec::new();
-    for piece in pieces {
-        let shard = piece.results.manifest.circumstances.shard;
-        let shard = shard.ok_or_else(|| MergeError::NoShard(piece.name.clone()))?;
-        shards.push((shard, piece));
-    }
-    let (expected, first) = shards.first().ok_or(MergeError::Nothing)?;
-    for (shard, piece) in &shards {
-        require_same_study(first, piece)?;
-        if shard.of() != expected.of() {
-            return Err(MergeError::OtherCount {
-                names: names(first, piece),
-                shards: [*expected, *shard],
-            });
-        }
-    }
-    let of = expected.of();
-    shards.sort_by_key(|(shard, _)| *shard);
-    for pair in shards.windows(2) {
-        let [(shard, one), (other, another)] = pair else {
-            continue;
+impl Merger {
+    /// Takes a shard that was read back; the shards come in any order. `name` is what messages call
+    /// it.
+    ///
+    /// # Errors
+    /// When it is no shard of the study of those before it, is one of them, or is damaged.
+    pub fn add(&mut self, name: String, results: Results) -> Result<(), MergeError> {
+        let Results { manifest, rows } = results;
+        let shard = manifest.circumstances.shard;
+        let shard = shard.ok_or_else(|| MergeError::NoShard(name.clone()))?;
+        let new = First {
+            name,
+            shard,
+            manifest,
         };
-        if shard == other {
+        if let Some(first) = &self.first {
+            require_same_study(first, &new)?;
+        }
+        if let Some(there) = self.shards.get(&shard) {
             return Err(MergeError::Twice {
-                names: names(one, another),
-                shard: *shard,
+                names: [there.name.clone(), new.name],
+                shard,
             });
         }
+        require_share(&new, rows.len())?;
+        let kept = Kept {
+            name: new.name.clone(),
+            workers: new.manifest.circumstances.workers,
+            rows,
+        };
+        self.shards.insert(shard, kept);
+        if self.first.as_ref().is_none_or(|first| shard < first.shard) {
+            self.first = Some(new);
+        }
+        Ok(())
     }
-    let is_missing = |shard: &Shard| {
-        let found = shards.binary_search_by_key(shard, |(shard, _)| *shard);
-        found.is_err()
-    };
-    let all = (1..=of).filter_map(|index| Shard::new(index, of).ok());
-    let missing: Vec<Shard> = all.filter(is_missing).collect();
-    if missing.is_empty() {
-        Ok(shards)
-    } else {
-        Err(MergeError::Missing { shards: missing })
+
+    /// The whole result.
+    ///
+    /// # Errors
+    /// When a shard is missing, or the rows are not those of the study.
+    pub fn finish(self) -> Result<Merged, MergeError> {
+        let First {
+            shard, manifest, ..
+        } = self.first.ok_or(MergeError::Nothing)?;
+        let all = (1..=shard.of()).filter_map(|index| Shard::new(index, shard.of()).ok());
+        let missing: Vec<Shard> = all
+            .filter(|shard| !self.shards.contains_key(shard))
+            .collect();
+        if !missing.is_empty() {
+            return Err(MergeError::Missing { shards: missing });
+        }
+        let told = manifest.circumstances;
+        let is_same = |kept: &Kept| kept.workers == told.workers;
+        let workers = told.workers.filter(|_| self.shards.values().all(is_same));
+        let manifest = Manifest {
+            circumstances: Circumstances {
+                workers,
+                rows_digest: None,
+                shard: None,
+                ..told
+            },
+            ..manifest
+        };
+        let shards = self.shards.into_values().map(|kept| kept.rows);
+        let rows = in_turn(shards.collect(), manifest.frozen.policies.len());
+        let (stated, found) = (manifest.frozen.rollout_ids, hash_of_ids(&rows));
+        if stated != found {
+            return Err(MergeError::OtherRows { stated, found });
+        }
+        let mut csv = csv_header();
+        csv.extend(write_csv_records(&rows));
+        Ok(Merged {
+            manifest,
+            rows,
+            csv,
+        })
     }
 }
 
-/// Fails if the two are of different studies, or of one that was changed in between.
-fn require_same_study(first: &Piece, other: &Piece) -> Result<(), MergeError> {
-    let [one, another] = [first, other].map(|piece| &piece.results.manifest);
-    if one.digest == another.digest {
-        return Ok(());
-    }
-    let names = names(first, other);
+/// Fails if the two are of different studies, of one that was changed in between, or of one that was
+/// divided in two ways.
+fn require_same_study(first: &First, other: &First) -> Result<(), MergeError> {
+    let names = [first.name.clone(), other.name.clone()];
+    let [one, another] = [&first.manifest, &other.manifest];
     let (old, new) = (&one.frozen, &another.frozen);
-    Err(if old.name != new.name {
-        MergeError::OtherStudy {
-            names,
-            studies: [old.name.clone(), new.name.clone()],
-        }
-    } else if old.versions != new.versions {
-        MergeError::OtherVersion {
-            names,
-            versions: [old.versions.to_string(), new.versions.to_string()],
-        }
-    } else {
-        MergeError::Changed {
-            names,
-            manifests: [one.digest, another.digest],
-        }
-    })
+    if old.name != new.name {
+        let studies = [old.name.clone(), new.name.clone()];
+        return Err(MergeError::OtherStudy { names, studies });
+    }
+    if old.versions != new.versions {
+        let versions = [old.versions.to_string(), new.versions.to_string()];
+        return Err(MergeError::OtherVersion { names, versions });
+    }
+    if one.digest != another.digest {
+        let manifests = [one.digest, another.digest];
+        return Err(MergeError::Changed { names, manifests });
+    }
+    if first.shard.of() != other.shard.of() {
+        let shards = [first.shard, other.shard];
+        return Err(MergeError::OtherCount { names, shards });
+    }
+    let described = [one, another].map(|manifest| manifest.circumstances.scenarios_digest);
+    if described[0] != described[1] {
+        return Err(MergeError::OtherScenarios(names));
+    }
+    Ok(())
 }
 
-/// Fails if the shard does not have as many rows as fall to it.
-fn require_share(shard: Shard, piece: &Piece) -> Result<(), MergeError> {
-    let frozen = &piece.results.manifest.frozen;
+/// Fails if a shard does not have as many rows as fall to it.
+fn require_share(new: &First, found: usize) -> Result<(), MergeError> {
+    let frozen = &new.manifest.frozen;
     let policies = frozen.policies.len();
     let rollouts = usize::try_from(frozen.rollouts).unwrap_or(usize::MAX);
     let groups = rollouts.checked_div(policies).unwrap_or_default();
-    let (of, index) = (shard.of() as usize, shard.index() as usize);
+    let (of, index) = (new.shard.of() as usize, new.shard.index() as usize);
     // The groups index - 1, index - 1 + of, ... of all; a manifest may say any number.
     let share = groups.saturating_add(of - index) / of;
     let expected = policies.saturating_mul(share);
-    let found = piece.results.rows.len();
     if found == expected {
         return Ok(());
     }
     Err(MergeError::RowCount {
-        name: piece.name.clone(),
-        shard,
+        name: new.name.clone(),
+        shard: new.shard,
         found,
         expected,
     })
 }
 
 /// The rows of all shards in plan order: a group of each in turn.
-fn in_turn(pieces: Vec<(Shard, Piece)>, policies: usize) -> Vec<Row> {
-    let rows = pieces.iter().map(|(_, piece)| piece.results.rows.len());
-    let total = rows.sum();
-    let mut shards: Vec<_> = pieces
-        .into_iter()
-        .map(|(_, piece)| piece.results.rows.into_iter())
-        .collect();
+fn in_turn(shards: Vec<Vec<Row>>, policies: usize) -> Vec<Row> {
+    let total = shards.iter().map(Vec::len).sum();
+    let mut shards: Vec<_> = shards.into_iter().map(Vec::into_iter).collect();
     let mut rows = Vec::with_capacity(total);
     while rows.len() < total {
         for shard in &mut shards {
@@ -272,26 +283,6 @@ fn hash_of_ids(rows: &[Row]) -> Hash {
         ids.update(&row.identity.rollout_id.0.to_le_bytes());
     }
     Hash(ids.digest128())
-}
-
-/// What is told of the run: the paths of the first shard, and what is true of all.
-fn circumstances(pieces: &[(Shard, Piece)]) -> Circumstances {
-    let mut all = pieces
-        .iter()
-        .map(|(_, piece)| &piece.results.manifest.circumstances);
-    let first = all.next().cloned().unwrap_or_default();
-    let is_same = all.all(|other| other.workers == first.workers);
-    Circumstances {
-        workers: first.workers.filter(|_| is_same),
-        rows_digest: None,
-        scenarios_digest: None,
-        shard: None,
-        ..first
-    }
-}
-
-fn names(one: &Piece, another: &Piece) -> [String; 2] {
-    [one.name.clone(), another.name.clone()]
 }
 
 fn missing(shards: &[Shard]) -> String {

@@ -82,11 +82,13 @@ impl Told<'_> {
             .run
             .as_ref()
             .map(|run| format!(": {:.2} s", run.seconds));
-        let shard = self.manifest.circumstances.shard.map(|shard| {
+        let shard = self.manifest.circumstances.shard;
+        let part = shard.map(|_| format!(" of {}", frozen.rollouts));
+        let shard = shard.map(|shard| {
             format!("shard    {shard}; `containment merge` puts all shards of the study together\n")
         });
         format!(
-            "{}\n{} rollouts of {} worlds under {} policies, seeds {}{}\n\
+            "{}\n{}{} rollouts of {} worlds under {} policies, seeds {}{}\n\
              {}{}manifest {}\nrows     {}\nresult   {}\n",
             if frozen.scenarios.len() > means::MOST_WORLDS {
                 means::table(self.manifest, self.rows)
@@ -94,6 +96,7 @@ impl Told<'_> {
                 self.table()
             },
             self.rows.len(),
+            part.unwrap_or_default(),
             frozen.scenarios.len(),
             frozen.policies.len(),
             listed(&frozen.seeds, ", "),

@@ -1,6 +1,7 @@
 //! `study`, `replay` and `diff`: what is written down, and whether it comes out the same again.
 
 use study::folder::Folder;
+use study::manifest::MANIFEST_SCHEMA;
 
 use serde_json::Value;
 
@@ -88,7 +89,15 @@ fn the_summary_of_a_study_is_one_json_object() {
 #[test]
 fn a_study_says_how_long_rollouts_took() {
     let place = Place::new();
-    let words = ["study", "--progress", "none", "--threads", "2", "--out"];
+    let words = [
+        "study",
+        "demos",
+        "--progress",
+        "none",
+        "--threads",
+        "2",
+        "--out",
+    ];
     let json = place
         .run(&[&words[..], &["a", "--format", "json"]].concat())
         .expect(0)
@@ -241,13 +250,14 @@ fn a_result_changed_by_hand_is_refused() {
         .fails(4, &["digest", "run the study again"]);
     place.write("results/demos/rows.csv", rows);
     let manifest = place.read("results/demos/manifest.json");
+    let schema = format!("\"schema\": {MANIFEST_SCHEMA},");
     place.write(
         "results/demos/manifest.json",
-        manifest.replace("\"schema\": 2", "\"schema\": 3"),
+        manifest.replacen(&schema, "\"schema\": 999,", 1),
     );
     place
         .run(&["replay", "results/demos"])
-        .fails(7, &["schema 3"]);
+        .fails(7, &["schema 999"]);
     std::fs::remove_file(place.path("results/demos/manifest.json")).expect("the manifest");
     place
         .run(&["diff", "results/demos", "results/demos"])

@@ -1,6 +1,7 @@
 //! A study run in several places and put together again.
 
 use serde_json::Value;
+use study::manifest::MANIFEST_SCHEMA;
 
 use super::studies::{self, SEEDS, begun_in, ended, files, undisturbed};
 use super::{Done, Place};
@@ -12,6 +13,7 @@ const FILES: [&str; 3] = ["manifest.json", "rows.csv", "scenarios.jsonl"];
 fn demos(place: &Place, out: &str, threads: &str, more: &[&str]) -> Done {
     let words = [
         "study",
+        "demos",
         "--progress",
         "none",
         "--format",
@@ -105,7 +107,7 @@ fn a_merged_result_is_one_like_any_other() {
     three(&place, ["2"; 3]);
     let text = merge(&place, &["s1", "s2", "s3"]).expect(0).out;
     let whole = place
-        .run(&["study", "--resume", "--progress", "none"])
+        .run(&["study", "demos", "--resume", "--progress", "none"])
         .expect(0);
     assert!(
         whole
@@ -136,10 +138,15 @@ fn a_merged_result_is_one_like_any_other() {
 #[test]
 fn a_shard_says_so_and_is_no_whole_result() {
     let place = Place::new();
-    let words = ["study", "--shard", "2/3", "--progress", "none"];
+    let words = ["study", "demos", "--shard", "2/3", "--progress", "none"];
     let text = place.run(&words).expect(0).out;
     let folder = "results/demos-shard-2-of-3";
-    for shown in ["65 rollouts", "shard    2/3", "`containment merge`", folder] {
+    for shown in [
+        "65 of 200 rollouts of 8 worlds",
+        "shard    2/3",
+        "`containment merge`",
+        folder,
+    ] {
         assert!(text.contains(shown), "{shown}: {text}");
     }
     let manifest = json(&place, &format!("{folder}/manifest.json"));
@@ -173,7 +180,9 @@ fn what_names_no_shard_is_a_wrong_command_line() {
         ("1/10001", "1 to 10000 shards"),
         ("1/99999999999999999999", "1 to 10000 shards"),
     ] {
-        let done = place.run(&["study", "--shard", shard]).fails(2, &[says]);
+        let done = place
+            .run(&["study", "demos", "--shard", shard])
+            .fails(2, &[says]);
         assert_eq!(done.out, "");
     }
     assert!(!place.path("results").exists());
@@ -236,7 +245,8 @@ fn what_is_not_all_shards_of_one_study_is_refused() {
     demos(&place, "of4", "2", &["--shard", "3/4"]).expect(0);
     demos(&place, "seed2", "2", &["--shard", "3/3", "--seed", "2"]).expect(0);
     demos(&place, "whole", "2", &[]).expect(0);
-    let newer = |text: &str| text.replace("\"schema\": 2", "\"schema\": 9");
+    let schema = format!("\"schema\": {MANIFEST_SCHEMA},");
+    let newer = |text: &str| text.replacen(&schema, "\"schema\": 999,", 1);
     copy_with(&place, "s3", "newer", newer);
     let other = studies::place(1);
     let words = studies::words("1", &["--shard", "3/3", "--out"]);
@@ -266,7 +276,7 @@ fn what_is_not_all_shards_of_one_study_is_refused() {
             2,
             &["`whole` is no shard", "--shard"],
         ),
-        (&["s1", "s2", "newer"], 7, &["schema 9"]),
+        (&["s1", "s2", "newer"], 7, &["schema 999"]),
         (&["s1", "s2", "nowhere"], 3, &["nowhere"]),
         (&[], 2, &["DIR"]),
     ] {
@@ -351,4 +361,20 @@ fn another_result_is_not_replaced() {
     demos(&place, "s1", "1", &["--shard", "1/3"]).expect(0);
     merge(&place, &["s1", "s2", "s3", "--out", "whole"]).expect(0);
     assert_eq!(place.read("s1/rows.csv"), rows);
+}
+
+/// The rows of a result are read back, so no result is made that is too large for that.
+#[test]
+fn shards_that_are_too_large_together_are_refused_at_once() {
+    let place = Place::new();
+    three(&place, ["2"; 3]);
+    for folder in ["s2", "s3"] {
+        let rows = std::fs::File::options()
+            .write(true)
+            .open(place.path(&format!("{folder}/rows.csv")));
+        let made = rows.and_then(|rows| rows.set_len(600 << 20));
+        made.expect("a file with a hole");
+    }
+    merge(&place, &["s1", "s2", "s3"]).fails(3, &["bytes of rows, more than 1073741824"]);
+    assert!(!place.path("results").exists());
 }
