@@ -122,7 +122,13 @@ fn topology(scenario: &mut Scenario, random: &mut Random) {
             tools: Vec::new(),
         });
     }
-    for (from, to) in wires(topology, agents, random) {
+    let mut wires = wires(topology, agents, random);
+    if random.below(3) == 0 {
+        // This one may check itself.
+        let agent = random.size(agents);
+        wires.push((agent, agent));
+    }
+    for (from, to) in wires {
         let ways = [
             AfterSending::HandOff,
             AfterSending::Continue,
