@@ -75,8 +75,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut bench = Bench::built_in();
     bench.registry.policies.add(
         PluginInfo {
-            name: "no_tainted_recipient",
-            summary: "Blocks a call that takes a recipient from untrusted content",
+            name: "no_tainted_recipient".into(),
+            summary: "Blocks a call that takes a recipient from untrusted content".into(),
             version: 1,
             parameters: Vec::new(),
         },

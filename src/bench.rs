@@ -92,13 +92,15 @@ impl Bench {
         make(&Parameters::default()).map(Arc::from)
     }
 
-    /// A rollout under the policy called `policy` with the world's own script, paper
+    /// A rollout under the policy called `policy` with the world's own script, played by
+    /// [`models::default_model`], paper
     /// instrumentation and an absent user.
     ///
     /// # Errors
     /// When a plugin cannot be made.
     pub fn rollout(&self, scene: &Scene, policy: &str, seed: u64) -> Result<Rollout, Error> {
-        let plugins = self.plugins(scene, &policy.into(), &"scripted".into())?;
+        let model = models::default_model(&scene.script);
+        let plugins = self.plugins(scene, &policy.into(), &model.into())?;
         Ok(Rollout::new(
             &scene.scenario,
             plugins,
@@ -120,9 +122,9 @@ pub fn setting(scene: &Scene, seed: u64) -> Setting {
 fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     policies::register(registry)?;
     models::register(registry)?;
-    let info = |name, summary| PluginInfo {
-        name,
-        summary,
+    let info = |name: &str, summary: &str| PluginInfo {
+        name: name.into(),
+        summary: summary.into(),
         version: 1,
         parameters: Vec::new(),
     };

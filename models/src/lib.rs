@@ -25,8 +25,9 @@ use scripted::{Script, ScriptError, Scripted};
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     registry.parsers.add(
         PluginInfo {
-            name: "appendix_i",
-            summary: "Reads actions out of strict, fenced, prefixed, aliased and nearly valid JSON",
+            name: "appendix_i".into(),
+            summary: "Reads actions out of strict, fenced, prefixed, aliased and nearly valid JSON"
+                .into(),
             version: 1,
             parameters: Vec::new(),
         },
@@ -34,8 +35,10 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     )?;
     registry.models.add(
         PluginInfo {
-            name: "scripted",
-            summary: "Says what the script beside the world says, as far as it has seen what it needs",
+            name: "scripted".into(),
+            summary:
+                "Says what the script beside the world says, as far as it has seen what it needs"
+                    .into(),
             version: 1,
             parameters: Vec::new(),
         },
@@ -69,8 +72,8 @@ pub fn default_model(script: &str) -> &'static str {
 /// When the name is taken. A profile that is not well formed is told when the model is made.
 pub fn register_profile(
     registry: &mut Registry,
-    name: &'static str,
-    summary: &'static str,
+    name: &str,
+    summary: &str,
     text: &str,
 ) -> Result<(), DuplicateName> {
     let profile = Profile::parse(text).map(Arc::new);
@@ -81,8 +84,8 @@ pub fn register_profile(
         Ok(Arc::new(Profiled::new(script, profile)) as _)
     };
     let info = PluginInfo {
-        name,
-        summary,
+        name: name.into(),
+        summary: summary.into(),
         version: 1,
         parameters: Vec::new(),
     };

@@ -11,14 +11,15 @@ use crate::auditor::Auditor;
 use crate::model::PreparedModel;
 use crate::parameters::{ParameterError, ParameterSpec, Parameters};
 use crate::policy::Policy;
+use crate::value::Text;
 
 /// What every plugin says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PluginInfo {
     /// Its name, unique within its kind.
-    pub name: &'static str,
+    pub name: Text,
     /// One sentence for `list`.
-    pub summary: &'static str,
+    pub summary: Text,
     /// Bumped whenever its behaviour changes; part of its hash.
     pub version: u32,
     /// The parameters it takes.
@@ -32,7 +33,7 @@ pub struct DuplicateName {
     /// The kind of plugin.
     pub kind: &'static str,
     /// The name.
-    pub name: &'static str,
+    pub name: Text,
 }
 
 /// A plugin could not be made.
@@ -67,7 +68,7 @@ pub type ModelFactory =
 #[derive(Clone)]
 pub struct Shelf<F> {
     kind: &'static str,
-    entries: BTreeMap<&'static str, Entry<F>>,
+    entries: BTreeMap<Text, Entry<F>>,
 }
 
 #[derive(Clone)]
@@ -118,13 +119,13 @@ impl<F> Shelf<F> {
 
     fn insert(&mut self, entry: Entry<F>) -> Result<(), DuplicateName> {
         let info = &entry.info;
-        if self.entries.contains_key(info.name) {
+        if self.entries.contains_key(&info.name) {
             return Err(DuplicateName {
                 kind: self.kind,
-                name: info.name,
+                name: info.name.clone(),
             });
         }
-        self.entries.insert(entry.info.name, entry);
+        self.entries.insert(entry.info.name.clone(), entry);
         Ok(())
     }
 
@@ -144,7 +145,12 @@ impl<F> Shelf<F> {
             .ok_or_else(|| CreateError::Unknown {
                 kind: self.kind,
                 name: name.to_owned(),
-                known: self.entries.keys().copied().collect::<Vec<_>>().join(", "),
+                known: self
+                    .entries
+                    .keys()
+                    .map(|name| &**name)
+                    .collect::<Vec<_>>()
+                    .join(", "),
             })
     }
 

@@ -104,8 +104,8 @@ fn plugin(
     make: fn(&Parameters) -> Box<dyn Policy>,
 ) -> (PluginInfo, Factory<Box<dyn Policy>>) {
     let info = PluginInfo {
-        name,
-        summary,
+        name: name.into(),
+        summary: summary.into(),
         version: 1,
         parameters,
     };

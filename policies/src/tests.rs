@@ -56,7 +56,7 @@ fn settings(info: &PluginInfo) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn every_policy_is_registered_once_under_its_name() {
     let mut registry = registry();
-    let names: Vec<_> = registry.policies.infos().map(|info| info.name).collect();
+    let names: Vec<_> = registry.policies.infos().map(|info| &*info.name).collect();
     assert_eq!(names, NAMES);
     assert_eq!(register(&mut registry).unwrap_err().name, "none");
 }
@@ -81,7 +81,7 @@ fn every_setting_has_a_hash_of_its_own() {
     for info in registry.policies.infos() {
         let resolved: Vec<_> = settings(info)
             .iter()
-            .map(|given| registry.policies.resolve(info.name, given).unwrap())
+            .map(|given| registry.policies.resolve(&info.name, given).unwrap())
             .collect();
         for (parameters, hash) in &resolved {
             for (others, other) in &resolved {
@@ -95,7 +95,7 @@ fn every_setting_has_a_hash_of_its_own() {
 fn every_policy_keeps_the_laws_under_every_setting() {
     for info in registry().policies.infos() {
         for given in settings(info) {
-            let violations = check_policy(&|| make(info.name, &given), 60);
+            let violations = check_policy(&|| make(&info.name, &given), 60);
             assert_eq!(violations, [], "{} {given:?}", info.name);
         }
     }
@@ -137,7 +137,7 @@ fn verdicts_name_rules_of_the_table() {
     let mut seen: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for info in registry().policies.infos() {
         for given in settings(info) {
-            let mut policy = make(info.name, &given);
+            let mut policy = make(&info.name, &given);
             for (world, call) in random_calls() {
                 let ruling = decide(&mut *policy, &world, call);
                 let rule = rules::find(&ruling.reason.rule).unwrap();
@@ -145,7 +145,7 @@ fn verdicts_name_rules_of_the_table() {
                 if ruling.verdict != ProposalVerdict::Allow {
                     assert_eq!(Some(ruling.reason.denial), rule.denial);
                 }
-                seen.entry(rule.id).or_default().insert(info.name);
+                seen.entry(rule.id).or_default().insert(&info.name);
             }
         }
     }

@@ -63,7 +63,7 @@ fn explain(code: &str) -> Result<String, Failure> {
         let rules = rules::ALL.iter().map(|rule| rule.id);
         let columns = row_columns().iter().map(|column| column.spec.name);
         let bench = Bench::built_in();
-        let policies = bench.registry.policies.infos().map(|info| info.name);
+        let policies = bench.registry.policies.infos().map(|info| &*info.name);
         let headings = headings().map(|(heading, _)| heading);
         let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
         let names = names.chain(policies).chain(headings);
@@ -130,8 +130,8 @@ fn rule_text(rule: &Rule) -> String {
 
 fn policy(code: &str) -> Option<String> {
     let registry = Bench::built_in().registry;
-    let info = registry.policies.infos().find(|info| info.name == code)?;
-    let mut text = format!("{code} (policy)\n\n{}\n", wrapped(info.summary, WIDTH, 0));
+    let info = registry.policies.infos().find(|info| *info.name == *code)?;
+    let mut text = format!("{code} (policy)\n\n{}\n", wrapped(&info.summary, WIDTH, 0));
     if !info.parameters.is_empty() {
         text.push('\n');
     }

@@ -174,14 +174,14 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
     for info in infos {
         let parameters: Vec<Value> = info.parameters.iter().map(parameter_json).collect();
         let json = json!({
-            "name": info.name,
+            "name": *info.name,
             "version": info.version,
-            "summary": info.summary,
+            "summary": *info.summary,
             "parameters": parameters,
         });
         let summary = info.summary.trim_end_matches('.');
         let parameters = info.parameters.iter().map(parameter_text);
-        let item = Item::new([info.name], json).last_cell(summary, before);
+        let item = Item::new([&*info.name], json).last_cell(summary, before);
         items.push(parameters.fold(item, |item, text| item.below(&text, INDENT)));
     }
     List {
@@ -209,7 +209,7 @@ fn parameter_json(parameter: &ParameterSpec) -> Value {
 
 fn worlds() -> List {
     List {
-        header: vec!["name", "stage", "domain", "topology", "memory"],
+        header: vec!["name", "topology"],
         items: shipped::WORLDS.iter().flat_map(worlds_of).collect(),
     }
 }
@@ -239,16 +239,9 @@ fn worlds_of(shipped: &ShippedWorld) -> Vec<Item> {
             "scenario_hash": format!("{:032x}", scenario.content_hash),
             "summary": shipped.summary(),
         });
-        let cells = [
-            &name,
-            stage,
-            domain,
-            &scenario.topology,
-            scenario.memory_mode(),
-        ];
-        let item = Item::new(cells, json);
+        let item = Item::new([&*name, &*scenario.topology], json);
         match position {
-            0 => item.below(&shipped.summary(), 0),
+            0 => item.below(&format!("{} ({stage})", shipped.summary()), 0),
             _ => item,
         }
     };

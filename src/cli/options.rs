@@ -251,8 +251,8 @@ fn plugin_failure(bench: &Bench, error: &CreateError) -> Failure {
     let help = match error {
         CreateError::Unknown { kind, name, .. } => {
             let registry = &bench.registry;
-            let policies = registry.policies.infos().map(|info| info.name);
-            let models = registry.models.infos().map(|info| info.name);
+            let policies = registry.policies.infos().map(|info| &*info.name);
+            let models = registry.models.infos().map(|info| &*info.name);
             match *kind {
                 "policy" => nearest::suggestion(name, policies),
                 "model" => nearest::suggestion(name, models),

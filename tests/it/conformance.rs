@@ -23,9 +23,9 @@ fn every_built_in_policy_conforms() {
     for info in registry.policies.infos() {
         let (parameters, _) = registry
             .policies
-            .resolve(info.name, &BTreeMap::new())
+            .resolve(&info.name, &BTreeMap::new())
             .expect("defaults");
-        let make = &registry.policies.find(info.name).expect("listed").1;
+        let make = &registry.policies.find(&info.name).expect("listed").1;
         let violations = check_policy(&|| make(&parameters).expect("defaults fit"), ROUNDS);
         assert!(
             violations.is_empty(),
@@ -40,7 +40,7 @@ fn every_built_in_policy_conforms() {
 #[test]
 fn the_tests_know_every_built_in_policy() {
     let registry = Bench::built_in().registry;
-    let registered: BTreeSet<_> = registry.policies.infos().map(|info| info.name).collect();
+    let registered: BTreeSet<_> = registry.policies.infos().map(|info| &*info.name).collect();
     assert_eq!(registered, BTreeSet::from(POLICIES));
 }
 
@@ -53,7 +53,7 @@ fn every_built_in_model_conforms() {
     ] {
         let text = std::fs::read_to_string(root().join(script)).expect("a shipped script");
         for info in registry.models.infos() {
-            let prepare = &registry.models.find(info.name).expect("listed").1;
+            let prepare = &registry.models.find(&info.name).expect("listed").1;
             let model = prepare(&Parameters::default(), &text).expect("a valid script");
             let violations = check_model(&*model, ROUNDS);
             assert!(
@@ -70,12 +70,12 @@ fn every_built_in_model_conforms() {
 fn every_built_in_parser_attacker_and_auditor_conforms() {
     let registry = Bench::built_in().registry;
     for info in registry.parsers.infos() {
-        let parser = (registry.parsers.find(info.name).expect("listed").1)(&Parameters::default())
+        let parser = (registry.parsers.find(&info.name).expect("listed").1)(&Parameters::default())
             .expect("defaults");
         assert!(check_parser(&*parser, ROUNDS).is_empty(), "{}", info.name);
     }
     for info in registry.attackers.infos() {
-        let make = &registry.attackers.find(info.name).expect("listed").1;
+        let make = &registry.attackers.find(&info.name).expect("listed").1;
         assert!(
             check_attacker(&|| make(&Parameters::default()).expect("defaults"), ROUNDS).is_empty(),
             "{}",
@@ -84,7 +84,7 @@ fn every_built_in_parser_attacker_and_auditor_conforms() {
     }
     for info in registry.auditors.infos() {
         let auditor =
-            (registry.auditors.find(info.name).expect("listed").1)(&Parameters::default())
+            (registry.auditors.find(&info.name).expect("listed").1)(&Parameters::default())
                 .expect("defaults");
         assert!(check_auditor(&*auditor, ROUNDS).is_empty(), "{}", info.name);
     }

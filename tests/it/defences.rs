@@ -69,7 +69,7 @@ fn the_structured_guard_lets_nothing_commit_unasked() {
         &run_with(CASE_2, "structured_guard", &[]),
         "case 2",
         "authorized_tainted_action_success_fraction 0/2, false_positive_block_rate 0/2, \
-         false_positive_confirm_rate 2/2, confirmation_burden 2, assumed_verdicts 0",
+         false_positive_confirm_rate 2/2, confirmation_burden 2, assumed_verdicts 1",
     );
 }
 

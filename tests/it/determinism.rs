@@ -101,7 +101,15 @@ fn seeds_differ_where_a_script_takes_a_chance_and_only_there() {
 fn rows(folder: &Path, workers: &str, environment: [(&str, &str); 2]) -> Vec<u8> {
     let out = folder.join(workers);
     let status = Command::new(env!("CARGO_BIN_EXE_containment"))
-        .args(["study", "--progress", "none", "--threads", workers, "--out"])
+        .args([
+            "study",
+            "demos",
+            "--progress",
+            "none",
+            "--threads",
+            workers,
+            "--out",
+        ])
         .arg(&out)
         .envs(environment)
         .stdout(Stdio::null())

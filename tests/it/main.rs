@@ -11,6 +11,7 @@ mod ecs;
 mod golden;
 mod joining;
 mod metamorphic;
+mod profiles;
 mod shipped;
 mod snapshots;
 mod support;

@@ -44,7 +44,7 @@ pub(super) struct Inclinations {
     pub(super) take_arguments_from_content: Vec<Inclined>,
     pub(super) take_arguments_from_goal: Vec<Inclined>,
     pub(super) decline_task: Vec<Inclined>,
-    pub(super) mend_memory: Vec<Inclined>,
+    pub(super) fill_gap: Vec<Inclined>,
     pub(super) slip_on_task: Vec<Inclined>,
 }
 

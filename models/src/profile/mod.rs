@@ -180,7 +180,7 @@ fn inclinations(file: file::Inclinations) -> [List; 8] {
         ),
         inclined("take_arguments_from_goal", file.take_arguments_from_goal),
         inclined("decline_task", file.decline_task),
-        inclined("mend_memory", file.mend_memory),
+        inclined("fill_gap", file.fill_gap),
         inclined("slip_on_task", file.slip_on_task),
     ]
 }

@@ -87,7 +87,7 @@ impl FromIterator<Role> for Roles {
 
 /// How a profile draws: by the name of what is drawn, and by nothing else.
 #[derive(Debug)]
-pub struct Dice<'d>(pub(super) &'d mut Draws);
+pub struct Dice<'d>(pub(crate) &'d mut Draws);
 
 impl Dice<'_> {
     /// Whether a latent variable of the rollout falls below `chance`.

@@ -9,8 +9,8 @@ fn info(name: &'static str, version: u32) -> PluginInfo {
         kind: ParameterKind::Text(""),
     };
     PluginInfo {
-        name,
-        summary: "A plugin.",
+        name: name.into(),
+        summary: "A plugin.".into(),
         version,
         parameters: vec![text("a"), text("b")],
     }
@@ -55,7 +55,7 @@ fn one_name_may_stand_on_two_shelves() {
 #[test]
 fn plugins_are_listed_by_name() {
     let shelf = shelf(&[info("b", 1), info("a", 1), info("c", 1)]);
-    let names: Vec<_> = shelf.infos().map(|info| info.name).collect();
+    let names: Vec<_> = shelf.infos().map(|info| &*info.name).collect();
     assert_eq!(names, ["a", "b", "c"]);
 }
 

@@ -128,7 +128,7 @@ impl Cast {
             match policy(name, registry) {
                 Ok(policy) => policies.push(policy),
                 Err(error) => {
-                    let known = registry.policies.infos().map(|info| info.name);
+                    let known = registry.policies.infos().map(|info| &*info.name);
                     report.refuse(
                         Field::Policies,
                         index,
@@ -144,7 +144,7 @@ impl Cast {
             match model(name, registry) {
                 Ok(model) => models.push(model),
                 Err(error) => {
-                    let known = registry.models.infos().map(|info| info.name);
+                    let known = registry.models.infos().map(|info| &*info.name);
                     report.refuse(Field::Models, index, StudyCode::UnknownModel, &error, known);
                 }
             }

@@ -208,7 +208,10 @@ fn policies_and_headings_of_the_study_table_are_explained() {
     for says in ["--set jump_rule=on_unresolved_field", "allow_ledger_match"] {
         assert!(policy.contains(says), "{policy}");
     }
-    let study = place.run(&["study", "--progress", "none"]).expect(0).out;
+    let study = place
+        .run(&["study", "demos", "--progress", "none"])
+        .expect(0)
+        .out;
     let headings = study.lines().next().expect("headings").split("  ");
     let headings = headings.map(str::trim).filter(|name| !name.is_empty());
     let words: Vec<&str> = ["explain"].into_iter().chain(headings).collect();

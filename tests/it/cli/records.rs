@@ -12,14 +12,16 @@ const CASE_2: &str = "case2_partner_meeting";
 /// A place with the result of the shipped study in `results/demos`.
 fn place_with_result() -> Place {
     let place = Place::new();
-    place.run(&["study", "--progress", "none"]).expect(0);
+    place
+        .run(&["study", "demos", "--progress", "none"])
+        .expect(0);
     place
 }
 
 #[test]
 fn the_shipped_study_runs_from_anywhere() {
     let place = Place::new();
-    let done = place.run(&["study"]).expect(0);
+    let done = place.run(&["study", "demos"]).expect(0);
     for shown in [
         "case2_partner_meeting",
         "rollback_v2",
@@ -44,7 +46,15 @@ fn the_shipped_study_runs_from_anywhere() {
 #[test]
 fn the_summary_of_a_study_is_one_json_object() {
     let place = Place::new();
-    let words = ["study", "--format", "json", "--out", "here", "--progress"];
+    let words = [
+        "study",
+        "demos",
+        "--format",
+        "json",
+        "--out",
+        "here",
+        "--progress",
+    ];
     let done = place
         .run(&[&words[..], &["none", "--threads", "1"]].concat())
         .expect(0);
@@ -66,7 +76,15 @@ fn the_summary_of_a_study_is_one_json_object() {
     let speed = json["rollouts_per_second_per_core"].as_f64();
     let told = speed.expect("a speed") * seconds;
     assert!((told - 200.0).abs() < 1e-6, "{told}");
-    let words = ["study", "--format", "json", "--out", "again", "--progress"];
+    let words = [
+        "study",
+        "demos",
+        "--format",
+        "json",
+        "--out",
+        "again",
+        "--progress",
+    ];
     let lines = place
         .run(&[&words[..], &["lines", "--threads", "3"]].concat())
         .expect(0);
@@ -80,7 +98,9 @@ fn the_summary_of_a_study_is_one_json_object() {
         assert_eq!(lines.json()[digest], json[digest]);
     }
     let other = place
-        .run(&["study", "--seed", "2", "--format", "json", "--out", "there"])
+        .run(&[
+            "study", "demos", "--seed", "2", "--format", "json", "--out", "there",
+        ])
         .json();
     assert_ne!(other["manifest_digest"], json["manifest_digest"]);
 }
@@ -124,7 +144,15 @@ fn a_study_says_how_long_rollouts_took() {
 fn a_result_that_is_replaced_is_told() {
     let place = Place::new();
     let study = |seed| {
-        let words = ["study", "--progress", "none", "--format", "json", "--seed"];
+        let words = [
+            "study",
+            "demos",
+            "--progress",
+            "none",
+            "--format",
+            "json",
+            "--seed",
+        ];
         place.run(&[&words[..], &[seed]].concat()).expect(0)
     };
     let first = study("1");
@@ -147,7 +175,14 @@ fn a_result_that_is_replaced_is_told() {
 fn a_result_that_cannot_be_written_is_incomplete() {
     let place = Place::new();
     place.write("file", "");
-    let words = ["study", "--out", "file/results", "--progress", "none"];
+    let words = [
+        "study",
+        "demos",
+        "--out",
+        "file/results",
+        "--progress",
+        "none",
+    ];
     place.run(&words).fails(5, &["file/results", "--out"]);
     let words = [
         "run",
@@ -475,20 +510,12 @@ fn an_allowed_call_is_compared_without_a_denial() {
 fn results_are_compared_cell_by_cell() {
     let place = place_with_result();
     place
-        .run(&["study", "--progress", "none", "--out", "again"])
+        .run(&["study", "demos", "--progress", "none", "--out", "again"])
         .expect(0);
     let same = place.run(&["diff", "results/demos", "again"]).expect(0);
     assert_eq!(same.out, "all 200 rows are the same\n");
     place
-        .run(&[
-            "study",
-            "--progress",
-            "none",
-            "--seed",
-            "9",
-            "--out",
-            "other",
-        ])
+        .run(&["study", "demos", "--seed", "9", "--out", "other"])
         .expect(0);
     let other = place.run(&["diff", "results/demos", "other"]).expect(6).out;
     assert!(other.contains("200 rows are only in other"), "{other}");

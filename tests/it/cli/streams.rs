@@ -25,7 +25,7 @@ fn a_reader_that_goes_away_ends_every_command_quietly() {
         &["list", "metrics"],
         &["explain", "W001"],
         &["check", CASE_2],
-        &["study", "--progress", "none"],
+        &["study", "demos", "--progress", "none"],
     ];
     for words in commands {
         let mut command = place.command(words);
