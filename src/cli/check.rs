@@ -112,7 +112,7 @@ fn is_study(text: &str) -> bool {
 
 fn check_study(path: &Path, file: String) -> Finding {
     match plans::load(Some(path), None) {
-        Ok(LoadedPlan { plan, warnings }) => Finding {
+        Ok(LoadedPlan { plan, warnings, .. }) => Finding {
             file,
             complaints: warnings,
             study: Some(study_text(&plan)),

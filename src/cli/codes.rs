@@ -16,6 +16,8 @@ pub(crate) enum Code {
     ScriptSyntax,
     /// A script does not fit its world.
     ScriptNames,
+    /// A behaviour profile is not well formed.
+    ProfileSyntax,
 }
 
 /// What a code means.
@@ -32,7 +34,7 @@ pub(crate) struct Explanation {
 }
 
 /// Every code, in the order of its number.
-pub(crate) const TABLE: [Explanation; 6] = [
+pub(crate) const TABLE: [Explanation; 7] = [
     Explanation {
         kind: Code::Unreadable,
         id: "F001",
@@ -80,6 +82,14 @@ pub(crate) const TABLE: [Explanation; 6] = [
                       an argument that the tool does not have or that is left out, a hand-off \
                       without a channel, a copy of what the agent can never see, so that the \
                       step is always passed over, and words of a goal that says nothing of them.",
+    },
+    Explanation {
+        kind: Code::ProfileSyntax,
+        id: "F007",
+        title: "the behaviour profile is not well formed",
+        text: "A profile is RON: `Profile(schema: 1, model: \"...\", inclinations: (...), \
+                      persistence: (...), broken_off: [...], forms: [...])`. Probabilities are \
+                      decimals in quotes, and rules name features from closed lists.",
     },
 ];
 

@@ -15,6 +15,7 @@ use super::codes::Code;
 use super::failure::Failure;
 use super::options::{self, Case};
 use super::problem::Problem;
+use super::profiles;
 use super::records::TraceFile;
 use super::scenes;
 use super::shipped;
@@ -49,6 +50,8 @@ pub(crate) struct Library {
     /// What lies at the paths that were looked at.
     read: BTreeMap<PathBuf, Vec<Scene>>,
     found: BTreeMap<String, (PathBuf, Scene)>,
+    /// Where the profile of a model may lie that is not inside the program.
+    profiles: Vec<PathBuf>,
 }
 
 impl Library {
@@ -60,10 +63,15 @@ impl Library {
         let beside = file.and_then(Path::parent);
         let absolute = folder.canonicalize().unwrap_or_default();
         let roots = iter::once(Path::new("")).chain(absolute.ancestors());
-        let of_study = roots.flat_map(|root| {
-            let worlds = circumstances.world_files.iter();
-            worlds.filter_map(move |world| Some(root.join(beside?).join(world)))
-        });
+        let folders = roots.filter_map(|root| Some(root.join(beside?)));
+        let folders: Vec<PathBuf> = folders.collect();
+        let named_by_study = |names: &[String]| -> Vec<PathBuf> {
+            let in_folder = |folder: &PathBuf| -> Vec<PathBuf> {
+                names.iter().map(|name| folder.join(name)).collect()
+            };
+            folders.iter().flat_map(in_folder).collect()
+        };
+        let of_study = named_by_study(&circumstances.world_files);
         // A study inside the program names worlds inside it.
         let names = circumstances.world_files.iter().filter_map(|world| {
             let name = Path::new(world).file_stem()?;
@@ -73,6 +81,7 @@ impl Library {
             candidates: given.iter().cloned().chain(of_study).chain(names).collect(),
             read: BTreeMap::new(),
             found: BTreeMap::new(),
+            profiles: named_by_study(&circumstances.model_files),
         }
     }
 
@@ -85,10 +94,12 @@ impl Library {
         let beside = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let worlds = beside.map(|entry| entry.path());
         let worlds = worlds.filter(|path| path.extension().is_some_and(|ending| ending == "ron"));
+        let worlds: Vec<PathBuf> = worlds.collect();
         Self {
-            candidates: given.iter().cloned().chain(worlds).collect(),
+            candidates: given.iter().chain(&worlds).cloned().collect(),
             read: BTreeMap::new(),
             found: BTreeMap::new(),
+            profiles: worlds,
         }
     }
 
@@ -115,6 +126,14 @@ impl Library {
             others += called.len();
         }
         Err(missing_world(identity, hash, others))
+    }
+
+    /// Every plugin, with the model of this name if it is found, and the file of the model.
+    fn bench(&self, model: &str) -> (Bench, Option<PathBuf>) {
+        let mut bench = Bench::built_in();
+        let files = self.profiles.iter().cloned();
+        let file = profiles::register_found(&mut bench.registry, model, files);
+        (bench, file)
     }
 
     /// The worlds at `path` that are called so.
@@ -151,9 +170,11 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
     let instrumentation = options::instrumentation(&identity.instrumentation);
     let stratum = identity.stratum.as_ref().map(|stratum| stratum.parse());
     let stratum = stratum.transpose().map_err(|_| damaged("stratum"))?;
+    let (bench, model_file) = library.bench(&identity.model);
     let case = Case {
-        bench: Bench::built_in(),
+        bench,
         model: identity.model.as_str().into(),
+        model_file,
         setting: Setting {
             key: key(&scene, identity.study_seed, identity.seed, stratum),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
@@ -180,9 +201,12 @@ pub(crate) fn case_of_trace(
         name: trace.text("policy")?.to_owned(),
         parameters: trace.texts("policy_parameters")?,
     };
+    let model = trace.text("model")?;
+    let (bench, model_file) = library.bench(model);
     let case = Case {
-        bench: Bench::built_in(),
-        model: trace.text("model")?.into(),
+        bench,
+        model: model.into(),
+        model_file,
         setting: Setting {
             key: key(
                 &scene,

@@ -21,6 +21,7 @@ mod options;
 mod pair;
 mod parse;
 mod problem;
+mod profiles;
 mod records;
 mod replay;
 mod rows;

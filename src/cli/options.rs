@@ -15,6 +15,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
+use super::profiles;
 use super::scenes;
 use super::terminal::Terminal;
 use super::world_text::Loaded;
@@ -22,7 +23,7 @@ use super::world_text::Loaded;
 /// What is fixed for a rollout besides its world and policy.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SettingArgs {
-    /// The model backend; without it `scripted`, or `qwen2_5_7b_instruct` if the script leaves
+    /// The model backend, or the file of a behaviour profile; without it `scripted`, or `qwen2_5_7b_instruct` if the script leaves
     /// something to a behaviour profile
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -131,6 +132,8 @@ pub(crate) struct Case {
     pub(crate) scene: Scene,
     /// The model backend.
     pub(crate) model: Choice,
+    /// The file of its behaviour profile, if it is named by one.
+    pub(crate) model_file: Option<PathBuf>,
     /// What is fixed for the rollout.
     pub(crate) setting: Setting,
     /// The world as the user named it.
@@ -155,13 +158,19 @@ impl Case {
     ) -> Result<Self, Failure> {
         let Loaded { scene, warnings } = scenes::load(world)?;
         terminal.complain_all(&warnings);
+        let mut bench = Bench::built_in();
+        let model_file = args.model.as_ref().filter(|model| profiles::is_file(model));
+        let model_file = model_file.map(PathBuf::from);
+        let model = match (&model_file, &args.model) {
+            (Some(file), _) => profiles::register(&mut bench.registry, file)?,
+            (None, Some(model)) => model.clone(),
+            (None, None) => models::default_model(&scene.script).to_owned(),
+        };
         Ok(Self {
-            bench: Bench::built_in(),
+            bench,
             setting: args.setting(&scene),
-            model: match &args.model {
-                Some(model) => model.as_str().into(),
-                None => models::default_model(&scene.script).into(),
-            },
+            model: model.as_str().into(),
+            model_file,
             scene,
             world: world.to_owned(),
         })
@@ -195,6 +204,14 @@ impl Case {
         command_line(&words)
     }
 
+    /// The model as it is named: by its file if it has one.
+    fn model_words(&self) -> String {
+        match &self.model_file {
+            Some(file) => file.display().to_string(),
+            None => self.model.name.clone(),
+        }
+    }
+
     fn setting_words(&self) -> Vec<String> {
         let Setting {
             key,
@@ -204,7 +221,7 @@ impl Case {
         let words = [
             flag(
                 "--model",
-                &self.model.name,
+                &self.model_words(),
                 models::default_model(&self.scene.script),
             ),
             flag("--seed", &key.rollout_seed.to_string(), ""),

@@ -129,6 +129,9 @@ pub struct Circumstances {
     pub study_file: Option<String>,
     /// The world files, in the order of the scenarios.
     pub world_files: Vec<String>,
+    /// The models that were named by the file of a behaviour profile.
+    #[serde(default)]
+    pub model_files: Vec<String>,
     /// How many workers it had.
     pub workers: Option<u64>,
     /// Hash of `rows.csv` as it was written.

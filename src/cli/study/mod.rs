@@ -78,7 +78,11 @@ pub(crate) struct Args {
 
 /// Runs the study, writes the result and prints the summary.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let LoadedPlan { mut plan, warnings } = plans::load(args.file.as_deref(), args.seed)?;
+    let LoadedPlan {
+        mut plan,
+        model_files,
+        warnings,
+    } = plans::load(args.file.as_deref(), args.seed)?;
     terminal.complain_all(&warnings);
     plan.shard = args.shard;
     let mut manifest = Manifest::freeze(&plan);
@@ -89,6 +93,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     manifest.circumstances.workers = Some(workers.get() as u64);
     let file = args.file.as_ref();
     let file = file.filter(|file| plans::inside(Some(file)).is_none());
+    manifest.circumstances.model_files = model_files;
     manifest.circumstances.study_file = file.map(|file| file.display().to_string());
     let path = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let folder = Folder::open(&path).map_err(|error| unusable(&error))?;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use containment_bench::Bench;
+use plugins::registry::Registry;
 use plugins::value::Text;
-use study::plan::file;
+use study::plan::file::{self, Study};
 use study::plan::{Plan, PlanError, PlannedScenario};
 
 use crate::cli::codes::Code;
@@ -14,6 +15,7 @@ use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
 use crate::cli::nearest;
 use crate::cli::problem::{Complaint, Problem};
+use crate::cli::profiles;
 use crate::cli::scenes;
 use crate::cli::shipped::{self, ShippedStudy};
 
@@ -21,6 +23,8 @@ use crate::cli::shipped::{self, ShippedStudy};
 pub(crate) struct LoadedPlan {
     /// The plan.
     pub(crate) plan: Plan,
+    /// The profiles of its models that are files, as the study names them.
+    pub(crate) model_files: Vec<String>,
     /// Warnings only.
     pub(crate) warnings: Vec<Complaint>,
 }
@@ -44,10 +48,33 @@ pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan,
         Some(_) => None,
         None => path.map(|path| path.parent().unwrap_or(Path::new(""))),
     };
+    let mut registry = Bench::built_in().registry;
+    let model_files = register_profiles(&mut study, folder, &mut registry)?;
     let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
-    let plan = Plan::new(study, scenarios, &Bench::built_in().registry);
+    let plan = Plan::new(study, scenarios, &registry);
     let plan = plan.map_err(|error| unplanned(error, &origin))?;
-    Ok(LoadedPlan { plan, warnings })
+    Ok(LoadedPlan {
+        plan,
+        model_files,
+        warnings,
+    })
+}
+
+/// Registers the models of a study that are files, and puts their names in the place of the files.
+fn register_profiles(
+    study: &mut Study,
+    folder: Option<&Path>,
+    registry: &mut Registry,
+) -> Result<Vec<String>, Failure> {
+    let mut files = Vec::new();
+    for model in &mut study.models {
+        if profiles::is_file(model) {
+            let path = folder.unwrap_or(Path::new("")).join(&*model);
+            let name = profiles::register(registry, &path)?;
+            files.push(std::mem::replace(model, name));
+        }
+    }
+    Ok(files)
 }
 
 /// The study inside the program that is meant: the main one without a path. A file comes first.
