@@ -16,6 +16,7 @@ use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
+use crate::bytes::append;
 use crate::clock::{Clock, Due};
 use crate::error::RestoreError;
 use crate::identity::Identity;
@@ -23,10 +24,13 @@ use crate::keys::LiveKeys;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
-use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
+use crate::snapshot::{Belonging, Columns, PluginState, Snapshot, policy_free_hash};
 use crate::systems::decide::Wholes;
 use crate::systems::settle::{SettledProposals, SettledSinks};
 use crate::systems::stage::{CachedStage, Stage};
+
+/// Somewhat more than most traces take as bytes.
+const USUAL_TRACE_BYTES: usize = 8192;
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,14 +262,11 @@ impl Rollout {
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
-    ///
-    /// # Panics
-    /// Never: a trace is plain data, which always serialises.
     #[must_use]
     pub fn trace_digest(&self) -> u128 {
         let Recorder { trace, labels } = self.world.resource::<Recorder>();
-        let bytes = postcard::to_stdvec(&(trace, labels.labels()))
-            .expect("a trace is plain data, which always serialises");
+        let mut bytes = Vec::with_capacity(USUAL_TRACE_BYTES);
+        append(&(trace, labels.labels()), &mut bytes);
         xxh3_128(&bytes)
     }
 
@@ -273,7 +274,9 @@ impl Rollout {
     #[must_use]
     pub fn prestate_hash(&self) -> u128 {
         let prepared = &self.world.resource::<Setup>().prepared;
-        prepared.initial.policy_free_hash(&self.belonging)
+        policy_free_hash(&self.belonging, |bytes| {
+            bytes.extend_from_slice(&prepared.initial_bytes);
+        })
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {

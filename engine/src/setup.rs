@@ -78,6 +78,8 @@ pub(crate) struct Prepared {
     pub(crate) initial_by_key: Vec<BTreeMap<Text, InitialRecord>>,
     /// The state in which every rollout begins.
     pub(crate) initial: Columns,
+    /// That state as the bytes of which every rollout tells the hash.
+    pub(crate) initial_bytes: Vec<u8>,
 }
 
 impl Prepared {
@@ -115,6 +117,7 @@ impl Prepared {
             scenario,
             source_labels,
             field_labels,
+            initial_bytes: initial.policy_free_bytes(),
             initial,
         }
     }
