@@ -16,7 +16,11 @@ impl Flavor for Appending<'_> {
     type Output = ();
 
     fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
-        self.0.extend_from_slice(bytes);
+        // Most numbers take one byte, for which a copy of a slice is a long way round.
+        match bytes {
+            [byte] => self.0.push(*byte),
+            _ => self.0.extend_from_slice(bytes),
+        }
         Ok(())
     }
 

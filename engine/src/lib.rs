@@ -13,6 +13,7 @@ mod feed;
 pub mod fork;
 pub mod identity;
 mod keys;
+mod places;
 mod recorder;
 pub mod rollout;
 pub mod schedule;

@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Mut, Schedule, World};
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::{Mut, Resource, Schedule, World};
 use plugins::draws::{Draws, EventKey};
 use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
@@ -21,6 +22,7 @@ use crate::clock::{Clock, Due};
 use crate::error::RestoreError;
 use crate::identity::Identity;
 use crate::keys::LiveKeys;
+use crate::places::Places;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
@@ -52,6 +54,7 @@ pub struct Rollout {
     world: World,
     stage: CachedStage,
     dispatcher: Dispatcher,
+    places: Places,
     belonging: Belonging,
 }
 
@@ -74,6 +77,7 @@ impl Rollout {
         let dispatcher = Dispatcher::new(&mut world);
         let mut rollout = Self {
             stage: CachedStage::new(&mut world),
+            places: Places::new(&mut world),
             world,
             dispatcher,
             belonging,
@@ -128,7 +132,7 @@ impl Rollout {
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
         let step = self.begin_event()?;
-        self.dispatcher.run(step.phase, &mut self.world);
+        self.dispatcher.run(&step, &mut self.world);
         self.finish_event();
         Some(step)
     }
@@ -254,7 +258,7 @@ impl Rollout {
     }
 
     fn write(&mut self, columns: &Columns) {
-        columns.write(&mut self.world);
+        columns.write(&mut self.world, &mut self.places);
         *self.world.resource_mut::<Due>() = Due::default();
         self.world.resource_mut::<Wholes>().0.clear();
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
@@ -391,29 +395,44 @@ fn insert_inputs(
         model_hash,
         policy_hash,
     };
-    world.insert_resource(Setup {
+    let setup = Setup {
         prepared: Arc::clone(prepared),
         instrumentation: setting.instrumentation,
         user: setting.user,
-    });
+    };
+    put(world, setup);
     let hooks = policy.hooks();
     let mut draws = Draws::new(setting.key.clone());
     draws.recording(true);
-    world.insert_resource(Guard {
-        policy: Exclusive::new(policy),
-        hooks,
-        draws,
-    });
+    put(
+        world,
+        Guard {
+            policy: Exclusive::new(policy),
+            hooks,
+            draws,
+        },
+    );
     let draws = Draws::new(setting.key.clone());
     // The reply keeps its memory from rollout to rollout.
     let reply = world
         .get_resource_mut::<Mind>()
         .map_or_else(Reply::default, |mut mind| std::mem::take(&mut mind.reply));
-    world.insert_resource(Mind {
-        model: Exclusive::new(model),
-        parser,
-        draws,
-        reply,
-    });
+    put(
+        world,
+        Mind {
+            model: Exclusive::new(model),
+            parser,
+            draws,
+            reply,
+        },
+    );
     belonging
+}
+
+/// Puts a resource in its place, which is quicker than to insert it where one is already.
+fn put<R: Resource<Mutability = Mutable>>(world: &mut World, resource: R) {
+    match world.get_resource_mut::<R>() {
+        Some(mut place) => *place = resource,
+        None => world.insert_resource(resource),
+    }
 }

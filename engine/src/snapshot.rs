@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::{Component, World};
 use plugins::action::Call;
 use plugins::draws::EventKey;
@@ -26,6 +25,7 @@ use crate::components::{FieldLabels, Taint};
 use crate::error::RestoreError;
 use crate::identity::{Counts, Identity, Pool};
 use crate::keys::LiveKeys;
+use crate::places::Places;
 use crate::recorder::Recorder;
 
 /// The saved state of a plugin.
@@ -289,26 +289,10 @@ impl Columns {
     }
 
     /// Writes the columns into a world in place.
-    pub(crate) fn write(&self, world: &mut World) {
+    pub(crate) fn write(&self, world: &mut World, places: &mut Places) {
         world.resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
             identity.resize(self.counts(), world);
-            write(world, &identity.agents, &self.activities);
-            write(world, &identity.agents, &self.contexts);
-            write(world, &identity.agents, &self.utterances);
-            write(world, &identity.agents, &self.masks);
-            write(world, &identity.agents, &self.agent_taint);
-            write(world, &identity.sources, &self.source_taint);
-            write(world, &identity.tools, &self.held_calls);
-            write(world, &identity.sinks, &self.landed);
-            write(world, &identity.stores, &self.stores);
-            write(world, &identity.records, &self.records);
-            write(world, &identity.records, &self.record_taint);
-            write(world, &identity.proposals, &self.proposals);
-            write(world, &identity.proposals, &self.authorisations);
-            write(world, &identity.proposals, &self.proposal_taint);
-            write(world, &identity.decisions, &self.decisions);
-            write(world, &identity.messages, &self.messages);
-            write(world, &identity.messages, &self.message_taint);
+            places.write(world, &identity, self);
         });
         world.resource_mut::<LiveKeys>().reset_to(&self.records);
         world.resource_mut::<Clock>().clone_from(&self.clock);
@@ -361,15 +345,6 @@ fn read<T: Component + Clone>(world: &World, pool: &Pool) -> Vec<T> {
             .clone()
     };
     pool.in_use().iter().map(component).collect()
-}
-
-fn write<T: Component<Mutability = Mutable> + Clone>(world: &mut World, pool: &Pool, column: &[T]) {
-    for (&entity, value) in pool.in_use().iter().zip(column) {
-        world
-            .get_mut::<T>(entity)
-            .expect("every entity of a pool has its components")
-            .clone_from(value);
-    }
 }
 
 /// To which rollout a snapshot belongs.

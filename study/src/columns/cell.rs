@@ -75,7 +75,12 @@ impl CellWriter for Vec<Cell> {
     }
 
     fn hash(&mut self, hash: Hash) {
-        self.push(Cell::Text(hash.to_string()));
+        let digits = hash
+            .digits()
+            .iter()
+            .map(|&digit| char::from(digit))
+            .collect();
+        self.push(Cell::Text(digits));
     }
 }
 
