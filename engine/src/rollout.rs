@@ -112,6 +112,22 @@ impl Rollout {
         restored
     }
 
+    /// Goes on where it is, and where `here` was taken, under a policy that is new to it.
+    ///
+    /// # Errors
+    /// When `here` belongs to another setting or model.
+    pub(crate) fn hand_over(
+        &mut self,
+        here: &Snapshot,
+        plugins: Plugins,
+        setting: &Setting,
+    ) -> Result<(), RestoreError> {
+        let scenario = Arc::clone(self.scenario());
+        self.prepare(&scenario, plugins, setting);
+        self.check_belonging(&here.belonging)?;
+        self.restore_model(here)
+    }
+
     /// Puts scenario, setting and plugins before the systems.
     fn prepare(
         &mut self,
@@ -233,15 +249,19 @@ impl Rollout {
     /// When it belongs to another scenario, setting or model.
     fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.check_belonging(&snapshot.belonging)?;
+        self.restore_model(snapshot)?;
+        self.write(&snapshot.columns);
+        Ok(())
+    }
+
+    fn restore_model(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         let PluginState { version, bytes } = &snapshot.columns.model_state;
         self.model()
             .restore(bytes, *version)
             .map_err(|source| RestoreError::Plugin {
                 plugin: "model",
                 source,
-            })?;
-        self.write(&snapshot.columns);
-        Ok(())
+            })
     }
 
     fn check_belonging(&self, other: &Belonging) -> Result<(), RestoreError> {

@@ -183,10 +183,6 @@ impl LabelTable {
     }
 
     /// The number of places is a power of two, so its predecessor is a mask.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the mask leaves fewer bits than there are places"
-    )]
     const fn first_place(&self, fingerprint: u64) -> usize {
         (fingerprint >> 32) as usize & (self.places.len() - 1)
     }

@@ -42,6 +42,11 @@ impl CellWriter for CsvLine<'_> {
 
     fn integer(&mut self, number: u64) {
         self.next();
+        // Most counts have one digit.
+        if let Ok(digit @ 0..10) = u8::try_from(number) {
+            self.out.push(b'0' + digit);
+            return;
+        }
         let mut digits = itoa::Buffer::new();
         self.out.extend_from_slice(digits.format(number).as_bytes());
     }
