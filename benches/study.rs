@@ -35,7 +35,6 @@ use containment_bench::{Bench, Scene};
 use criterion::{Criterion, Throughput};
 use engine::fork::{Work, run_group};
 use engine::{Plugins, Rollout, Setting};
-use study::columns::Hash;
 use study::folder::Folder;
 use study::journal::Journal;
 use study::manifest::Manifest;
@@ -74,7 +73,7 @@ fn main() {
 /// The plan, and what both sides reuse.
 struct Subject {
     plan: Plan,
-    manifest: Hash,
+    manifest: Manifest,
     folder: TempDir,
     rollout: Option<Rollout>,
 }
@@ -83,7 +82,7 @@ impl Subject {
     fn new() -> Self {
         let plan = plan();
         Self {
-            manifest: Manifest::freeze(&plan).digest,
+            manifest: Manifest::freeze(&plan),
             plan,
             folder: TempDir::new().expect("a folder for the journal"),
             rollout: None,
@@ -93,7 +92,7 @@ impl Subject {
     /// From the plan to the rows of a result.
     fn whole(&mut self) -> Work {
         let folder = Folder::open(self.folder.path()).expect("a folder of our own");
-        let mut journal = Journal::begin(&folder, self.manifest).expect("a new journal");
+        let mut journal = Journal::begin(&folder, (&self.manifest).into()).expect("a new journal");
         let ended = run(
             &self.plan,
             NonZeroUsize::MIN,
@@ -165,6 +164,7 @@ fn plan() -> Plan {
     let folders = ["demos", "topologies"].map(|folder| worlds.join(folder));
     let scenes = folders.iter().flat_map(|folder| scenes(folder));
     let planned = scenes.map(|scene| PlannedScenario {
+        group: scene.scenario.identity.clone(),
         scenario: scene.scenario,
         configuration: scene.script,
     });

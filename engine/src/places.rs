@@ -64,6 +64,12 @@ impl Places {
             mask.clone_from(&from.masks[index]);
             *taint = from.agent_taint[index];
         });
+        self.write_surroundings(world, identity, from);
+        self.write_what_came(world, identity, from);
+    }
+
+    /// Sources, tools, sinks and stores: those of the scenario.
+    fn write_surroundings(&mut self, world: &mut World, identity: &Identity, from: &Columns) {
         each(
             &mut self.sources,
             world,
@@ -96,6 +102,10 @@ impl Places {
                 *store = from.stores[index];
             },
         );
+    }
+
+    /// What comes into being during a rollout; some records are there before.
+    fn write_what_came(&mut self, world: &mut World, identity: &Identity, from: &Columns) {
         each(
             &mut self.records,
             world,
