@@ -29,6 +29,15 @@ pub struct ForkPoint {
     pub hash: u128,
 }
 
+impl ForkPoint {
+    fn of(snapshot: &Snapshot) -> Self {
+        Self {
+            event: snapshot.executed_events(),
+            hash: snapshot.policy_free_hash(),
+        }
+    }
+}
+
 /// How much work a group of forked rollouts took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -50,8 +59,8 @@ impl Policy for NoPolicy {
 }
 
 /// Runs `policy_count` policies on one scenario and setting, sharing what they share, and hands each
-/// finished rollout to `finished` with its position and fork point, in order of fork point, then
-/// position. `make` gives the policy at a position (from 0), with model and parser.
+/// finished rollout to `finished` with its position and fork point: first those that share all of it,
+/// which end where the shared run does, then in order of fork point and position. `make` gives the policy at a position (from 0), with model and parser.
 ///
 /// # Panics
 /// When `make` gives models that differ: what they share would not be shared.
@@ -81,10 +90,8 @@ pub fn run_group(
     );
     while !waiting.is_empty() {
         let firing = firing_hooks(rollout);
-        let (leaving, staying): (Vec<_>, Vec<_>) = waiting
-            .into_iter()
-            .partition(|(_, plugins)| plugins.policy.hooks().intersects(firing));
-        waiting = staying;
+        let leaves = |waiting: &mut (usize, Plugins)| waiting.1.policy.hooks().intersects(firing);
+        let leaving: Vec<_> = waiting.extract_if(.., leaves).collect();
         if !leaving.is_empty() {
             forks.push((leaving, rollout.snapshot()));
         }
@@ -97,13 +104,18 @@ pub fn run_group(
         from_scratch: 0,
     };
     if !waiting.is_empty() {
-        forks.push((waiting, rollout.snapshot()));
+        let end = rollout.snapshot();
+        let point = ForkPoint::of(&end);
+        for (index, plugins) in waiting {
+            rollout
+                .hand_over(&end, plugins, setting)
+                .expect("model and setting are those of the shared run");
+            work.from_scratch += point.event;
+            finished(index, rollout, point);
+        }
     }
     for (members, snapshot) in forks {
-        let point = ForkPoint {
-            event: snapshot.executed_events(),
-            hash: snapshot.policy_free_hash(),
-        };
+        let point = ForkPoint::of(&snapshot);
         for (index, plugins) in members {
             rollout
                 .restart_at(&snapshot, scenario, plugins, setting)

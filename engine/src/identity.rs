@@ -62,9 +62,10 @@ impl Pool {
         self.used = 0;
         self.reserve(count, world, make);
         self.used = count;
-        for (index, &entity) in self.entities.iter().enumerate().take(before.max(count)) {
+        let changed = before.min(count)..before.max(count);
+        for &entity in &self.entities[changed] {
             if let Some(mut in_use) = world.get_mut::<InUse>(entity) {
-                in_use.0 = index < count;
+                in_use.0 = count > before;
             }
         }
     }

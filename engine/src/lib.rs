@@ -4,6 +4,7 @@
 //! `systems/`, the state in [`components`], and what is saved of it in [`snapshot`].
 
 pub mod agenda;
+mod bytes;
 mod clock;
 pub mod components;
 pub mod error;
@@ -12,6 +13,7 @@ mod feed;
 pub mod fork;
 pub mod identity;
 mod keys;
+mod places;
 mod recorder;
 pub mod rollout;
 pub mod schedule;

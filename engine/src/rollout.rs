@@ -6,7 +6,8 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Mut, Schedule, World};
+use bevy_ecs::component::Mutable;
+use bevy_ecs::prelude::{Mut, Resource, Schedule, World};
 use plugins::draws::{Draws, EventKey};
 use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
@@ -16,17 +17,22 @@ use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
+use crate::bytes::append;
 use crate::clock::{Clock, Due};
 use crate::error::RestoreError;
 use crate::identity::Identity;
 use crate::keys::LiveKeys;
+use crate::places::Places;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
 use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
-use crate::snapshot::{Belonging, Columns, PluginState, Snapshot};
+use crate::snapshot::{Belonging, Columns, PluginState, Snapshot, policy_free_hash};
 use crate::systems::decide::Wholes;
 use crate::systems::settle::{SettledProposals, SettledSinks};
 use crate::systems::stage::{CachedStage, Stage};
+
+/// Somewhat more than most traces take as bytes.
+const USUAL_TRACE_BYTES: usize = 8192;
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +54,7 @@ pub struct Rollout {
     world: World,
     stage: CachedStage,
     dispatcher: Dispatcher,
+    places: Places,
     belonging: Belonging,
 }
 
@@ -70,6 +77,7 @@ impl Rollout {
         let dispatcher = Dispatcher::new(&mut world);
         let mut rollout = Self {
             stage: CachedStage::new(&mut world),
+            places: Places::new(&mut world),
             world,
             dispatcher,
             belonging,
@@ -104,6 +112,22 @@ impl Rollout {
         restored
     }
 
+    /// Goes on where it is, and where `here` was taken, under a policy that is new to it.
+    ///
+    /// # Errors
+    /// When `here` belongs to another setting or model.
+    pub(crate) fn hand_over(
+        &mut self,
+        here: &Snapshot,
+        plugins: Plugins,
+        setting: &Setting,
+    ) -> Result<(), RestoreError> {
+        let scenario = Arc::clone(self.scenario());
+        self.prepare(&scenario, plugins, setting);
+        self.check_belonging(&here.belonging)?;
+        self.restore_model(here)
+    }
+
     /// Puts scenario, setting and plugins before the systems.
     fn prepare(
         &mut self,
@@ -124,7 +148,7 @@ impl Rollout {
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
         let step = self.begin_event()?;
-        self.dispatcher.run(step.phase, &mut self.world);
+        self.dispatcher.run(&step, &mut self.world);
         self.finish_event();
         Some(step)
     }
@@ -225,15 +249,19 @@ impl Rollout {
     /// When it belongs to another scenario, setting or model.
     fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.check_belonging(&snapshot.belonging)?;
+        self.restore_model(snapshot)?;
+        self.write(&snapshot.columns);
+        Ok(())
+    }
+
+    fn restore_model(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         let PluginState { version, bytes } = &snapshot.columns.model_state;
         self.model()
             .restore(bytes, *version)
             .map_err(|source| RestoreError::Plugin {
                 plugin: "model",
                 source,
-            })?;
-        self.write(&snapshot.columns);
-        Ok(())
+            })
     }
 
     fn check_belonging(&self, other: &Belonging) -> Result<(), RestoreError> {
@@ -250,7 +278,7 @@ impl Rollout {
     }
 
     fn write(&mut self, columns: &Columns) {
-        columns.write(&mut self.world);
+        columns.write(&mut self.world, &mut self.places);
         *self.world.resource_mut::<Due>() = Due::default();
         self.world.resource_mut::<Wholes>().0.clear();
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
@@ -258,14 +286,11 @@ impl Rollout {
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
-    ///
-    /// # Panics
-    /// Never: a trace is plain data, which always serialises.
     #[must_use]
     pub fn trace_digest(&self) -> u128 {
         let Recorder { trace, labels } = self.world.resource::<Recorder>();
-        let bytes = postcard::to_stdvec(&(trace, labels.labels()))
-            .expect("a trace is plain data, which always serialises");
+        let mut bytes = Vec::with_capacity(USUAL_TRACE_BYTES);
+        append(&(trace, labels.labels()), &mut bytes);
         xxh3_128(&bytes)
     }
 
@@ -273,7 +298,9 @@ impl Rollout {
     #[must_use]
     pub fn prestate_hash(&self) -> u128 {
         let prepared = &self.world.resource::<Setup>().prepared;
-        prepared.initial.policy_free_hash(&self.belonging)
+        policy_free_hash(&self.belonging, |bytes| {
+            bytes.extend_from_slice(&prepared.initial_bytes);
+        })
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
@@ -388,29 +415,44 @@ fn insert_inputs(
         model_hash,
         policy_hash,
     };
-    world.insert_resource(Setup {
+    let setup = Setup {
         prepared: Arc::clone(prepared),
         instrumentation: setting.instrumentation,
         user: setting.user,
-    });
+    };
+    put(world, setup);
     let hooks = policy.hooks();
     let mut draws = Draws::new(setting.key.clone());
     draws.recording(true);
-    world.insert_resource(Guard {
-        policy: Exclusive::new(policy),
-        hooks,
-        draws,
-    });
+    put(
+        world,
+        Guard {
+            policy: Exclusive::new(policy),
+            hooks,
+            draws,
+        },
+    );
     let draws = Draws::new(setting.key.clone());
     // The reply keeps its memory from rollout to rollout.
     let reply = world
         .get_resource_mut::<Mind>()
         .map_or_else(Reply::default, |mut mind| std::mem::take(&mut mind.reply));
-    world.insert_resource(Mind {
-        model: Exclusive::new(model),
-        parser,
-        draws,
-        reply,
-    });
+    put(
+        world,
+        Mind {
+            model: Exclusive::new(model),
+            parser,
+            draws,
+            reply,
+        },
+    );
     belonging
+}
+
+/// Puts a resource in its place, which is quicker than to insert it where one is already.
+fn put<R: Resource<Mutability = Mutable>>(world: &mut World, resource: R) {
+    match world.get_resource_mut::<R>() {
+        Some(mut place) => *place = resource,
+        None => world.insert_resource(resource),
+    }
 }

@@ -12,6 +12,8 @@ use bevy_ecs::schedule::{
 use bevy_ecs::system::{BoxedSystem, IntoSystem};
 
 use crate::agenda::Phase;
+use crate::recorder::Recorder;
+use crate::rollout::Step;
 use crate::systems::{
     authorize, commit, decide, deliver, observe, parse, record, remember, settle,
 };
@@ -57,10 +59,16 @@ impl Dispatcher {
         Self { phases, settle }
     }
 
-    /// Runs the system of `phase`, and settles what it may have decided.
-    pub(crate) fn run(&mut self, phase: Phase, world: &mut World) {
+    /// Runs the system of the step's phase, and settles what it decided.
+    pub(crate) fn run(&mut self, step: &Step, world: &mut World) {
+        let phase = step.phase;
         run(&mut self.phases[phase as usize], world);
-        if matches!(phase, Phase::Observe | Phase::Authorize | Phase::Commit) {
+        let is_new = |recorder: &Recorder| {
+            settle::concerned_by(&recorder.trace.events[step.events_before..])
+        };
+        if matches!(phase, Phase::Observe | Phase::Authorize | Phase::Commit)
+            && is_new(world.resource::<Recorder>())
+        {
             for system in &mut self.settle {
                 run(system, world);
             }

@@ -11,12 +11,16 @@ use plugins::label::{LabelId, LabelTable};
 use plugins::model::{ModelBackend, Reply};
 use plugins::policy::{Hooks, Policy};
 use plugins::setting::{Instrumentation, User};
-use plugins::value::Text;
+use plugins::value::{Content, Text};
 use worlds::spec::{Scenario, StoreSpec};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::bytes::append;
 use crate::components::FieldLabels;
 use crate::snapshot::Columns;
+
+/// Somewhat more than most settings take as bytes.
+const USUAL_SETTING_BYTES: usize = 256;
 
 /// What a study fixes for one rollout besides scenario, policy and model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +37,9 @@ impl Setting {
     /// A hash of the whole setting.
     pub(crate) fn hash(&self) -> u128 {
         let parts = (&self.key, self.instrumentation, self.user);
-        xxh3_128(
-            &postcard::to_stdvec(&parts).expect("a setting is plain data, which always serialises"),
-        )
+        let mut bytes = Vec::with_capacity(USUAL_SETTING_BYTES);
+        append(&parts, &mut bytes);
+        xxh3_128(&bytes)
     }
 }
 
@@ -74,10 +78,14 @@ pub(crate) struct Prepared {
     pub(crate) stores: BTreeMap<Text, StoreId>,
     /// The source instances by name.
     pub(crate) sources: BTreeMap<Text, SourceId>,
+    /// What a turn of an agent's own says in its context.
+    pub(crate) nothing: Arc<Content>,
     /// By store: the initial records by key.
     pub(crate) initial_by_key: Vec<BTreeMap<Text, InitialRecord>>,
     /// The state in which every rollout begins.
     pub(crate) initial: Columns,
+    /// That state as the bytes of which every rollout tells the hash.
+    pub(crate) initial_bytes: Vec<u8>,
 }
 
 impl Prepared {
@@ -109,12 +117,14 @@ impl Prepared {
             ..Columns::initial(&scenario, &source_labels, &field_labels)
         };
         Self {
+            nothing: Arc::default(),
             stores: stores.collect(),
             sources: sources.collect(),
             initial_by_key: initial_by_key(&scenario),
             scenario,
             source_labels,
             field_labels,
+            initial_bytes: initial.policy_free_bytes(),
             initial,
         }
     }

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 
-use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::{Component, World};
 use plugins::action::Call;
 use plugins::draws::EventKey;
@@ -16,6 +15,7 @@ use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Agenda, AgendaEvent, Scheduled};
+use crate::bytes::append;
 use crate::clock::Clock;
 use crate::components::agent::{Activity, Context, Mask, Utterance};
 use crate::components::call::{Authorisation, Decision, Message, Proposal};
@@ -25,6 +25,7 @@ use crate::components::{FieldLabels, Taint};
 use crate::error::RestoreError;
 use crate::identity::{Counts, Identity, Pool};
 use crate::keys::LiveKeys;
+use crate::places::Places;
 use crate::recorder::Recorder;
 
 /// The saved state of a plugin.
@@ -50,6 +51,22 @@ macro_rules! columns {
             /// Each column as bytes.
             fn to_sections(&self) -> Vec<Section<'static>> {
                 vec![$(Section { name: stringify!($name), bytes: encode(&self.$name).into() },)*]
+            }
+
+            /// Appends each column but the policy's state to `out`, as [`Columns::to_sections`] gives it,
+            /// without a vector for each.
+            fn append_policy_free_sections(&self, out: &mut Vec<u8>) {
+                let mut column = Vec::with_capacity(USUAL_COLUMN_BYTES);
+                $({
+                    column.clear();
+                    if stringify!($name) == POLICY_STATE {
+                        append(&PluginState::default(), &mut column);
+                    } else {
+                        append(&self.$name, &mut column);
+                    }
+                    let bytes = Cow::Borrowed(&column[..]);
+                    append(&Section { name: stringify!($name), bytes }, out);
+                })*
             }
 
             /// The columns behind `sections`, which must be exactly the known ones in order.
@@ -135,6 +152,13 @@ fn encode<T: Serialize>(column: &T) -> Vec<u8> {
     postcard::to_stdvec(column).expect("columns are plain data, which always serialises")
 }
 
+/// Somewhat more than most columns take as bytes.
+const USUAL_COLUMN_BYTES: usize = 2048;
+/// Somewhat more than most states take as bytes.
+const USUAL_STATE_BYTES: usize = 8192;
+/// The column that a policy-free hash leaves out.
+const POLICY_STATE: &str = "policy_state";
+
 fn decode<T: for<'de> Deserialize<'de>>(
     name: &str,
     sections: &[Section],
@@ -206,24 +230,14 @@ impl Columns {
 
     /// The hash of everything but the policy and its state.
     pub(crate) fn policy_free_hash(&self, belonging: &Belonging) -> u128 {
-        let Belonging {
-            scenario_hash,
-            setting_hash,
-            model_hash,
-            policy_hash: _,
-        } = belonging;
-        let mut sections = self.to_sections();
-        for section in &mut sections {
-            if section.name == "policy_state" {
-                section.bytes = encode(&PluginState::default()).into();
-            }
-        }
-        xxh3_128(&encode(&(
-            scenario_hash,
-            setting_hash,
-            model_hash,
-            sections,
-        )))
+        policy_free_hash(belonging, |bytes| self.append_policy_free_sections(bytes))
+    }
+
+    /// The part of what [`Columns::policy_free_hash`] hashes that comes from the columns.
+    pub(crate) fn policy_free_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append_policy_free_sections(&mut bytes);
+        bytes
     }
 
     fn counts(&self) -> Counts {
@@ -275,26 +289,10 @@ impl Columns {
     }
 
     /// Writes the columns into a world in place.
-    pub(crate) fn write(&self, world: &mut World) {
+    pub(crate) fn write(&self, world: &mut World, places: &mut Places) {
         world.resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
             identity.resize(self.counts(), world);
-            write(world, &identity.agents, &self.activities);
-            write(world, &identity.agents, &self.contexts);
-            write(world, &identity.agents, &self.utterances);
-            write(world, &identity.agents, &self.masks);
-            write(world, &identity.agents, &self.agent_taint);
-            write(world, &identity.sources, &self.source_taint);
-            write(world, &identity.tools, &self.held_calls);
-            write(world, &identity.sinks, &self.landed);
-            write(world, &identity.stores, &self.stores);
-            write(world, &identity.records, &self.records);
-            write(world, &identity.records, &self.record_taint);
-            write(world, &identity.proposals, &self.proposals);
-            write(world, &identity.proposals, &self.authorisations);
-            write(world, &identity.proposals, &self.proposal_taint);
-            write(world, &identity.decisions, &self.decisions);
-            write(world, &identity.messages, &self.messages);
-            write(world, &identity.messages, &self.message_taint);
+            places.write(world, &identity, self);
         });
         world.resource_mut::<LiveKeys>().reset_to(&self.records);
         world.resource_mut::<Clock>().clone_from(&self.clock);
@@ -349,15 +347,6 @@ fn read<T: Component + Clone>(world: &World, pool: &Pool) -> Vec<T> {
     pool.in_use().iter().map(component).collect()
 }
 
-fn write<T: Component<Mutability = Mutable> + Clone>(world: &mut World, pool: &Pool, column: &[T]) {
-    for (&entity, value) in pool.in_use().iter().zip(column) {
-        world
-            .get_mut::<T>(entity)
-            .expect("every entity of a pool has its components")
-            .clone_from(value);
-    }
-}
-
 /// To which rollout a snapshot belongs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Belonging {
@@ -366,6 +355,24 @@ pub(crate) struct Belonging {
     pub(crate) setting_hash: u128,
     pub(crate) model_hash: u128,
     pub(crate) policy_hash: u128,
+}
+
+/// The hash of a state without policy, of which `append_sections` appends the columns.
+pub(crate) fn policy_free_hash(
+    belonging: &Belonging,
+    append_sections: impl FnOnce(&mut Vec<u8>),
+) -> u128 {
+    let Belonging {
+        scenario_hash,
+        setting_hash,
+        model_hash,
+        policy_hash: _,
+    } = belonging;
+    let mut bytes = Vec::with_capacity(USUAL_STATE_BYTES);
+    let hashes = (scenario_hash, setting_hash, model_hash);
+    append(&(hashes, Columns::NAMES.len()), &mut bytes);
+    append_sections(&mut bytes);
+    xxh3_128(&bytes)
 }
 
 /// A rollout at one moment.

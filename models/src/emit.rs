@@ -288,9 +288,18 @@ impl<'o> ActionWriter<'o> {
         } else {
             b'"'
         };
+        let is_plain = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
+        // Without a branch for each byte: most texts have nothing to escape.
+        if text
+            .bytes()
+            .fold(true, |plain, byte| plain & is_plain(byte))
+        {
+            self.raw(text);
+            return;
+        }
         let mut start = 0;
         for (position, &byte) in text.as_bytes().iter().enumerate() {
-            if byte >= b' ' && byte != quote && byte != b'\\' {
+            if is_plain(byte) {
                 continue;
             }
             self.raw(&text[start..position]);

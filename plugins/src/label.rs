@@ -5,16 +5,24 @@
 //! commutative and idempotent, and [`Label::bottom`] is its unit. Labels shrink only through the
 //! audited [`Label::endorsed`] and [`Label::declassified`].
 
-use std::collections::BTreeMap;
+mod table;
 
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+pub use self::table::{LabelId, LabelTable};
 use crate::ids::{PrincipalId, SourceId};
 
 /// A set of small indices, one bit each; the first 64 need no allocation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct IndexSet(SmallVec<[u64; 1]>);
+
+/// Words are copied in one piece, which the clone of a small vector does not do.
+impl Clone for IndexSet {
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl IndexSet {
     /// Adds `index`.
@@ -63,11 +71,11 @@ impl IndexSet {
         } else {
             (other, self)
         };
-        let mut words = long.0.clone();
-        for (word, more) in words.iter_mut().zip(&short.0) {
+        let mut joined = long.clone();
+        for (word, more) in joined.0.iter_mut().zip(&short.0) {
             *word |= more;
         }
-        Self(words)
+        joined
     }
 
     /// The intersection.
@@ -273,130 +281,6 @@ impl Label {
         Self {
             flags: self.flags | flags,
             ..self.clone()
-        }
-    }
-}
-
-/// An interned label.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct LabelId(u32);
-
-impl LabelId {
-    /// [`Label::bottom`], interned first in every table.
-    pub const BOTTOM: Self = Self(0);
-}
-
-/// Interns labels in order of first use. Ids therefore depend on the history of one rollout and
-/// never appear in output; the labels themselves do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabelTable {
-    labels: Vec<Label>,
-    ids: BTreeMap<Label, LabelId>,
-}
-
-impl Default for LabelTable {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl LabelTable {
-    /// A table that holds [`Label::bottom`] alone.
-    #[must_use]
-    pub fn new() -> Self {
-        let bottom = Label::bottom();
-        Self {
-            labels: vec![bottom.clone()],
-            ids: BTreeMap::from([(bottom, LabelId::BOTTOM)]),
-        }
-    }
-
-    /// Rebuilds a table from [`LabelTable::labels`].
-    #[must_use]
-    pub fn from_labels(labels: Vec<Label>) -> Self {
-        let mut table = Self::new();
-        for label in labels {
-            table.intern(label);
-        }
-        table
-    }
-
-    /// Every interned label in id order.
-    #[must_use]
-    pub fn labels(&self) -> &[Label] {
-        &self.labels
-    }
-
-    /// Forgets every label interned after the first `count`; [`Label::bottom`] always stays.
-    pub fn truncate(&mut self, count: usize) {
-        let kept = count.clamp(1, self.labels.len());
-        for label in self.labels.drain(kept..) {
-            self.ids.remove(&label);
-        }
-    }
-
-    /// Makes the table hold exactly `labels`, as [`LabelTable::labels`] gave them.
-    pub fn reset_to(&mut self, labels: &[Label]) {
-        let shared = self
-            .labels
-            .iter()
-            .zip(labels)
-            .take_while(|(own, wanted)| own == wanted)
-            .count();
-        self.truncate(shared);
-        for label in &labels[shared.min(labels.len())..] {
-            self.intern(label.clone());
-        }
-    }
-
-    /// The label behind `id`.
-    ///
-    /// # Panics
-    /// When `id` comes from another table.
-    #[must_use]
-    pub fn get(&self, id: LabelId) -> &Label {
-        &self.labels[id.0 as usize]
-    }
-
-    /// The id of `label`, if it was interned.
-    #[must_use]
-    pub fn find(&self, label: &Label) -> Option<LabelId> {
-        self.ids.get(label).copied()
-    }
-
-    /// The id of `label`, new if it was not seen before.
-    ///
-    /// # Panics
-    /// When there are more than `u32::MAX` labels; a trace is limited to far fewer nodes.
-    pub fn intern(&mut self, label: Label) -> LabelId {
-        if let Some(id) = self.find(&label) {
-            return id;
-        }
-        let id = LabelId(u32::try_from(self.labels.len()).expect("fewer labels than trace nodes"));
-        self.labels.push(label.clone());
-        self.ids.insert(label, id);
-        id
-    }
-
-    /// The id of the join of two interned labels.
-    pub fn join(&mut self, a: LabelId, b: LabelId) -> LabelId {
-        if a == b || b == LabelId::BOTTOM {
-            return a;
-        }
-        if a == LabelId::BOTTOM {
-            return b;
-        }
-        self.intern(self.get(a).join(self.get(b)))
-    }
-
-    /// The id of `id` with `flags` added.
-    pub fn flagged(&mut self, id: LabelId, flags: Flags) -> LabelId {
-        if self.get(id).flags.contains(flags) {
-            id
-        } else {
-            self.intern(self.get(id).flagged(flags))
         }
     }
 }

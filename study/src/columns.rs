@@ -3,10 +3,12 @@
 //! are all made from that declaration, so none of them can drift.
 
 mod cell;
+mod line;
 
 use std::borrow::Cow;
 
-pub use cell::{BadCell, Cell, Hash, Quantity, Reader, STAGES, Scalar};
+pub use cell::{BadCell, Cell, CellWriter, Hash, Quantity, Reader, STAGES, Scalar};
+pub use line::CsvLine;
 use worlds::spec::Stage;
 
 /// Where a definition comes from.
@@ -132,8 +134,8 @@ impl Column {
 pub trait Columns: Sized {
     /// Appends its columns, in order.
     fn columns(out: &mut Vec<Column>);
-    /// Appends its cells, one for each column.
-    fn write(&self, out: &mut Vec<Cell>);
+    /// Writes its cells, one for each column.
+    fn write(&self, out: &mut impl CellWriter);
     /// Reads it back from cells in the same order.
     ///
     /// # Errors
@@ -190,7 +192,7 @@ macro_rules! columns {
                 })+
             }
 
-            fn write(&self, out: &mut Vec<$crate::columns::Cell>) {
+            fn write(&self, out: &mut impl $crate::columns::CellWriter) {
                 $($crate::columns::Quantity::write(&self.$field, out);)+
             }
 

@@ -21,7 +21,7 @@ use plugins::setting::Instrumentation;
 use plugins::trace::{Outcome, Trace};
 use worlds::spec::Scenario;
 
-use crate::columns::{BadCell, Cell, Column, Columns, Reader};
+use crate::columns::{BadCell, CellWriter, Column, Columns, Reader};
 use calls::Calls;
 use containment::Containment;
 use endpoints::Endpoints;
@@ -78,7 +78,7 @@ impl Columns for Metrics {
         Search::columns(out);
     }
 
-    fn write(&self, out: &mut Vec<Cell>) {
+    fn write(&self, out: &mut impl CellWriter) {
         self.endpoints.write(out);
         self.propagation.write(out);
         self.memory.write(out);

@@ -55,7 +55,7 @@ pub(crate) fn parse(
     context.push(
         Segment {
             kind,
-            content: Arc::default(),
+            content: Arc::clone(&stage.setup.prepared.nothing),
             marked: false,
         },
         FieldLabels::new(),

@@ -6,7 +6,7 @@
 use bevy_ecs::prelude::{Query, Res, ResMut, Resource};
 use plugins::ids::CallId;
 use plugins::policy::Hook;
-use plugins::trace::{Happening, Subject};
+use plugins::trace::{Event, Happening, Subject};
 
 use crate::components::call::{Authorisation, Proposal};
 use crate::components::place::Landed;
@@ -23,6 +23,20 @@ pub(crate) struct SettledProposals(pub(crate) usize);
 /// How far in the trace's events `settle_sinks` has read; as above.
 #[derive(Clone, Copy, Debug, Default, Resource)]
 pub(crate) struct SettledSinks(pub(crate) usize);
+
+/// Whether one of these new events of the trace concerns either system. Most do not, and to run the
+/// systems for nothing would cost as much as the event did.
+pub(crate) fn concerned_by(events: &[Event]) -> bool {
+    events.iter().any(|event| {
+        matches!(
+            event.what,
+            Happening::Ruled { .. }
+                | Happening::Denied { .. }
+                | Happening::Committed { .. }
+                | Happening::Undone { .. }
+        )
+    })
+}
 
 /// Brings verdicts, denials, effects and undos home to the proposals.
 pub(crate) fn settle_proposals(

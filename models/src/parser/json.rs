@@ -314,15 +314,13 @@ impl<'a> Reader<'a> {
 
     /// The text up to the next quote or backslash.
     fn plain(&mut self, quote: u8) -> &'a str {
-        let start = self.position;
-        while let Some(byte) = self.peek()
-            && byte != quote
-            && byte != b'\\'
-        {
-            self.mended |= byte < b' ';
-            self.position += 1;
-        }
-        &self.text[start..self.position]
+        let rest = &self.text[self.position..];
+        let ends = |byte: u8| byte == quote || byte == b'\\';
+        let length = rest.bytes().position(ends).unwrap_or(rest.len());
+        let plain = &rest[..length];
+        self.mended |= plain.bytes().min().is_some_and(|least| least < b' ');
+        self.position += length;
+        plain
     }
 
     /// What follows a backslash. An escape that the end of the text cuts off leaves nothing.

@@ -43,6 +43,47 @@ impl Serialize for Cell {
     }
 }
 
+/// Where the cells of a row go, one call for each column, in order.
+pub trait CellWriter {
+    /// The question does not apply.
+    fn null(&mut self);
+    /// A count, an indicator or a seed.
+    fn integer(&mut self, number: u64);
+    /// The quotient of a ratio.
+    fn decimal(&mut self, number: f64);
+    /// A name.
+    fn text(&mut self, text: &str);
+    /// A hash.
+    fn hash(&mut self, hash: Hash);
+}
+
+impl CellWriter for Vec<Cell> {
+    fn null(&mut self) {
+        self.push(Cell::Null);
+    }
+
+    fn integer(&mut self, number: u64) {
+        self.push(Cell::Integer(number));
+    }
+
+    fn decimal(&mut self, number: f64) {
+        self.push(Cell::Decimal(number));
+    }
+
+    fn text(&mut self, text: &str) {
+        self.push(Cell::Text(text.to_owned()));
+    }
+
+    fn hash(&mut self, hash: Hash) {
+        let digits = hash
+            .digits()
+            .iter()
+            .map(|&digit| char::from(digit))
+            .collect();
+        self.push(Cell::Text(digits));
+    }
+}
+
 /// A cell that does not hold what its column says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column `{column}` holds `{found}`, expected {expected}")]
@@ -93,8 +134,8 @@ pub trait Quantity: Sized {
     const PARTS: &'static [Part];
     /// What its cells should hold, in words.
     const EXPECTED: &'static str;
-    /// Appends one cell for each part.
-    fn write(&self, out: &mut Vec<Cell>);
+    /// Writes one cell for each part.
+    fn write(&self, out: &mut impl CellWriter);
     /// Reads it back; none if the texts do not hold it.
     fn read(texts: &[String]) -> Option<Self>;
 }
@@ -103,8 +144,8 @@ pub trait Quantity: Sized {
 pub trait Scalar: Sized {
     /// What its cell should hold, in words.
     const WORDS: &'static str;
-    /// The cell.
-    fn cell(&self) -> Cell;
+    /// Writes the cell.
+    fn put(&self, out: &mut impl CellWriter);
     /// Reads it back; none if the text does not hold it.
     fn parse(text: &str) -> Option<Self>;
 }
@@ -113,8 +154,8 @@ impl<S: Scalar> Quantity for S {
     const PARTS: &'static [Part] = &[Part::Value];
     const EXPECTED: &'static str = S::WORDS;
 
-    fn write(&self, out: &mut Vec<Cell>) {
-        out.push(self.cell());
+    fn write(&self, out: &mut impl CellWriter) {
+        self.put(out);
     }
 
     fn read(texts: &[String]) -> Option<Self> {
@@ -126,8 +167,11 @@ impl<S: Scalar> Quantity for Option<S> {
     const PARTS: &'static [Part] = &[Part::Value];
     const EXPECTED: &'static str = S::WORDS;
 
-    fn write(&self, out: &mut Vec<Cell>) {
-        out.push(self.as_ref().map_or(Cell::Null, Scalar::cell));
+    fn write(&self, out: &mut impl CellWriter) {
+        match self {
+            None => out.null(),
+            Some(scalar) => scalar.put(out),
+        }
     }
 
     fn read(texts: &[String]) -> Option<Self> {
@@ -144,14 +188,14 @@ impl Quantity for Option<Ratio> {
     const PARTS: &'static [Part] = &[Part::Value, Part::Numerator, Part::Denominator];
     const EXPECTED: &'static str = "a quotient with its numerator and denominator, or nothing";
 
-    fn write(&self, out: &mut Vec<Cell>) {
+    fn write(&self, out: &mut impl CellWriter) {
         match self {
-            None => out.extend([Cell::Null, Cell::Null, Cell::Null]),
-            Some(ratio) => out.extend([
-                Cell::Decimal(ratio.quotient()),
-                Cell::Integer(ratio.numerator().into()),
-                Cell::Integer(ratio.denominator().into()),
-            ]),
+            None => Self::PARTS.iter().for_each(|_| out.null()),
+            Some(ratio) => {
+                out.decimal(ratio.quotient());
+                out.integer(ratio.numerator().into());
+                out.integer(ratio.denominator().into());
+            }
         }
     }
 
@@ -172,8 +216,8 @@ impl Quantity for Option<Ratio> {
 impl Scalar for bool {
     const WORDS: &'static str = "0 or 1";
 
-    fn cell(&self) -> Cell {
-        Cell::Integer(u64::from(*self))
+    fn put(&self, out: &mut impl CellWriter) {
+        out.integer(u64::from(*self));
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -188,8 +232,8 @@ impl Scalar for bool {
 impl Scalar for u32 {
     const WORDS: &'static str = "a whole number";
 
-    fn cell(&self) -> Cell {
-        Cell::Integer(u64::from(*self))
+    fn put(&self, out: &mut impl CellWriter) {
+        out.integer(u64::from(*self));
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -200,8 +244,8 @@ impl Scalar for u32 {
 impl Scalar for u64 {
     const WORDS: &'static str = "a whole number";
 
-    fn cell(&self) -> Cell {
-        Cell::Integer(*self)
+    fn put(&self, out: &mut impl CellWriter) {
+        out.integer(*self);
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -212,8 +256,8 @@ impl Scalar for u64 {
 impl Scalar for String {
     const WORDS: &'static str = "text";
 
-    fn cell(&self) -> Cell {
-        Cell::Text(self.clone())
+    fn put(&self, out: &mut impl CellWriter) {
+        out.text(self);
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -224,6 +268,21 @@ impl Scalar for String {
 /// A 128-bit hash, written as 32 hexadecimal digits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub u128);
+
+impl Hash {
+    /// Its 32 digits.
+    #[must_use]
+    pub fn digits(self) -> [u8; 32] {
+        let mut digits = [0; 32];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0.to_be_bytes()) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        digits
+    }
+}
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 impl std::fmt::Display for Hash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -267,8 +326,8 @@ impl<'de> Deserialize<'de> for Hash {
 impl Scalar for Hash {
     const WORDS: &'static str = "32 lower-case hexadecimal digits";
 
-    fn cell(&self) -> Cell {
-        Cell::Text(self.to_string())
+    fn put(&self, out: &mut impl CellWriter) {
+        out.hash(*self);
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -287,8 +346,8 @@ pub const STAGES: [Stage; 4] = [
 impl Scalar for Stage {
     const WORDS: &'static str = "security, memory_recovery, active_tainted or clean";
 
-    fn cell(&self) -> Cell {
-        Cell::Text(self.name().to_owned())
+    fn put(&self, out: &mut impl CellWriter) {
+        out.text(self.name());
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -299,8 +358,8 @@ impl Scalar for Stage {
 impl Scalar for Domain {
     const WORDS: &'static str = "email, documents or calendar_crm";
 
-    fn cell(&self) -> Cell {
-        Cell::Text(self.name().to_owned())
+    fn put(&self, out: &mut impl CellWriter) {
+        out.text(self.name());
     }
 
     fn parse(text: &str) -> Option<Self> {

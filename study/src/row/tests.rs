@@ -46,6 +46,26 @@ fn awkward_texts_survive() {
     assert_eq!(Row::from_json(&rows[0].to_json()).unwrap(), rows[0]);
 }
 
+proptest! {
+    /// The lines are those of the crate that reads them back.
+    #[test]
+    fn lines_are_those_of_the_csv_crate(
+        story in story(),
+        name in "[ a-z,;\"'\r\n\u{e9}]{0,9}",
+        seed: u64,
+        hash: u128,
+    ) {
+        let mut row = row_of(&story, "none");
+        row.identity.scenario_id = name.clone();
+        row.identity.failure = Some(name);
+        row.identity.seed = seed;
+        row.identity.trace_digest = Hash(hash);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(row.cells().iter().map(ToString::to_string)).unwrap();
+        prop_assert_eq!(write_csv_records([&row]), writer.into_inner().unwrap());
+    }
+}
+
 #[test]
 fn names_are_unique_and_the_promised_ones_are_there() {
     let names: Vec<_> = row_columns().iter().map(Column::name).collect();
