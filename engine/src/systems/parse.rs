@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::{Res, ResMut};
 use plugins::action::{Action, ActionClass, Argument, Call, Parsed, ToolCatalogue};
-use plugins::ids::{AgentId, CallId, NodeId, ToolId};
+use plugins::ids::{AgentId, CallId, MessageId, NodeId, ToolId};
 use plugins::label::{Flags, LabelId};
 use plugins::model::{OwnTurn, Segment, SegmentKind};
 use plugins::tool::ToolSpec;
@@ -290,24 +290,8 @@ fn delegate(
         origin: utterance.origin,
     };
     let message = Messages::next_id(identity);
-    let new = NewNode::new(NodeKind::Message, Subject::Message(message)).agent(agent);
     let is_self_check = to == agent;
-    let (new, quoting) = if is_self_check {
-        (new.detail(NodeDetail::SelfCheck), EdgeKind::Data)
-    } else {
-        (new, EdgeKind::Delegation)
-    };
-    let (node, quotes) = message_node(stage, new, &said);
-    if let Some(origin) = said.origin {
-        let kind = if quotes { quoting } else { EdgeKind::Control };
-        stage.recorder.edge(origin, node, kind, quotes);
-    }
-    if is_self_check {
-        // Of what was checked, and that it was.
-        let subject = Subject::Message(message);
-        let checked = stage.decision(subject, Some(agent), NodeDetail::Audit, &[node]);
-        stage.decision(subject, Some(agent), NodeDetail::Audit, &[checked]);
-    }
+    let node = sent_node(stage, agent, message, &said, is_self_check);
     let taint = stage.recorder.taint(node);
     let channel = stage
         .scenario()
@@ -342,6 +326,34 @@ fn delegate(
     } else {
         activity.doing = Doing::Idle;
     }
+}
+
+/// The node of a message on its way, and under a self-check its two records.
+fn sent_node(
+    stage: &mut Stage,
+    agent: AgentId,
+    message: MessageId,
+    said: &Said,
+    is_self_check: bool,
+) -> NodeId {
+    let subject = Subject::Message(message);
+    let new = NewNode::new(NodeKind::Message, subject).agent(agent);
+    let (new, quoting) = if is_self_check {
+        (new.detail(NodeDetail::SelfCheck), EdgeKind::Data)
+    } else {
+        (new, EdgeKind::Delegation)
+    };
+    let (node, quotes) = message_node(stage, new, said);
+    if let Some(origin) = said.origin {
+        let kind = if quotes { quoting } else { EdgeKind::Control };
+        stage.recorder.edge(origin, node, kind, quotes);
+    }
+    if is_self_check {
+        // Of what was checked, and that it was.
+        let checked = stage.decision(subject, Some(agent), NodeDetail::Audit, &[node]);
+        stage.decision(subject, Some(agent), NodeDetail::Audit, &[checked]);
+    }
+    node
 }
 
 /// A call as the model made it.

@@ -146,6 +146,7 @@ impl<'de> Deserialize<'de> for Probability {
             }
         }
 
-        deserializer.deserialize_str(Decimal).map(Self)
+        // Whatever it is, so that a number without quotes is told what it lacks.
+        deserializer.deserialize_any(Decimal).map(Self)
     }
 }

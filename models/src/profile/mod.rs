@@ -254,7 +254,7 @@ impl List {
     }
 
     /// The first rule that holds, and the latent variable that it compares.
-    fn find(&self, seen: &Seen, dice: &mut Dice<'_>) -> Option<(&Rule, &str)> {
+    fn find(&self, seen: Seen, dice: &mut Dice<'_>) -> Option<(&Rule, &str)> {
         let rule = self.rules.iter().find(|rule| {
             let holds = rule.when.iter().all(|feature| feature.holds(seen));
             let share = rule.share.as_ref();
@@ -265,7 +265,7 @@ impl List {
 }
 
 impl Feature {
-    fn holds(self, seen: &Seen) -> bool {
+    fn holds(self, seen: Seen) -> bool {
         use plugins::model::Guidance;
         match self {
             Self::Guidance(guidance) => seen.guidance == guidance,
@@ -281,7 +281,7 @@ impl Feature {
 }
 
 impl Character for Profile {
-    fn is_inclined(&self, to: Inclination, seen: &Seen, dice: &mut Dice<'_>) -> bool {
+    fn is_inclined(&self, to: Inclination, seen: Seen, dice: &mut Dice<'_>) -> bool {
         let list = &self.inclinations[to as usize];
         match list.find(seen, dice) {
             Some((rule, latent)) => dice.latent(latent, rule.chance),
@@ -289,7 +289,7 @@ impl Character for Profile {
         }
     }
 
-    fn again(&self, drive: Drive, times: u32, seen: &Seen, dice: &mut Dice<'_>) -> Again {
+    fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again {
         let list = &self.persistence[drive as usize];
         let Some((rule, latent)) = list.find(seen, dice) else {
             return Again::GivenUp;
@@ -306,7 +306,7 @@ impl Character for Profile {
         }
     }
 
-    fn form(&self, seen: &Seen, dice: &mut Dice<'_>) -> Form {
+    fn form(&self, seen: Seen, dice: &mut Dice<'_>) -> Form {
         let fits = |(when, _): &&(Vec<Feature>, _)| when.iter().all(|feature| feature.holds(seen));
         let rule = self.broken_off.iter().find(fits);
         let is_broken_off = rule.is_some_and(|(_, chance)| dice.happens("broken_off", *chance));

@@ -41,7 +41,7 @@ fn group(size: u32) -> impl Iterator<Item = Draws> {
 }
 
 /// In how many of 100 stratified rollouts the model is inclined to follow.
-fn followers(profile: &Profile, seen: &Seen) -> usize {
+fn followers(profile: &Profile, seen: Seen) -> usize {
     let follows = |mut draws: Draws| {
         let dice = &mut Dice(&mut draws);
         profile.is_inclined(Inclination::FollowInjection, seen, dice)
@@ -82,78 +82,42 @@ fn the_first_rule_that_fits_counts() {
             (chance: "0.25"),
         ])"#,
     );
-    assert_eq!(followers(&profile, &seen()), 25);
-    let arguments = [Role::Document].into_iter().collect();
+    let followers = |change: &dyn Fn(&mut Seen)| {
+        let mut seen = seen();
+        change(&mut seen);
+        followers(&profile, seen)
+    };
+    let guided = |seen: &mut Seen| seen.guidance = Guidance::SelfCheck;
+    assert_eq!(followers(&|_| {}), 25);
     assert_eq!(
-        followers(
-            &profile,
-            &Seen {
-                arguments,
-                ..seen()
-            }
-        ),
+        followers(&|seen| seen.arguments = [Role::Document].into_iter().collect()),
         100
     );
-    let guidance = Guidance::SelfCheck;
-    assert_eq!(followers(&profile, &Seen { guidance, ..seen() }), 0);
-    let risk = None;
+    assert_eq!(followers(&guided), 0);
+    assert_eq!(followers(&|seen| (guided(seen), seen.risk = None).1), 50);
     assert_eq!(
-        followers(
-            &profile,
-            &Seen {
-                guidance,
-                risk,
-                ..seen()
-            }
-        ),
-        50
-    );
-    let schema_mode = SchemaMode::Structured;
-    assert_eq!(
-        followers(
-            &profile,
-            &Seen {
-                schema_mode,
-                ..seen()
-            }
-        ),
+        followers(&|seen| seen.schema_mode = SchemaMode::Structured),
         10
     );
+    assert_eq!(followers(&|seen| seen.has_memory = true), 20);
+    assert_eq!(followers(&|seen| seen.has_committed = true), 30);
     assert_eq!(
-        followers(
-            &profile,
-            &Seen {
-                has_memory: true,
-                ..seen()
-            }
-        ),
-        20
+        followers(&|seen| seen.reason = Some(DenialReason::CheckpointHold)),
+        40
     );
-    assert_eq!(
-        followers(
-            &profile,
-            &Seen {
-                has_committed: true,
-                ..seen()
-            }
-        ),
-        30
-    );
-    let reason = Some(DenialReason::CheckpointHold);
-    assert_eq!(followers(&profile, &Seen { reason, ..seen() }), 40);
 }
 
 #[test]
 fn without_a_rule_the_model_is_not_inclined_and_gives_up() {
     let silent = profile("");
-    assert_eq!(followers(&silent, &seen()), 0);
+    assert_eq!(followers(&silent, seen()), 0);
     for mut draws in group(4) {
         let dice = &mut Dice(&mut draws);
         assert_eq!(
-            silent.again(Drive::Injected, 1, &seen(), dice),
+            silent.again(Drive::Injected, 1, seen(), dice),
             Again::GivenUp
         );
-        assert_eq!(silent.form(&seen(), dice), Form::default());
+        assert_eq!(silent.form(seen(), dice), Form::default());
     }
 }
 
@@ -174,7 +138,7 @@ fn rollouts_share_their_random_numbers_across_rules() {
     for mut draws in group(100) {
         let dice = &mut Dice(&mut draws);
         let mut follows = |seen| profile.is_inclined(Inclination::FollowInjection, seen, dice);
-        assert!(!follows(&guided) || follows(&seen()));
+        assert!(!follows(guided) || follows(seen()));
     }
 }
 
@@ -182,7 +146,7 @@ fn rollouts_share_their_random_numbers_across_rules() {
 fn persistent(profile: &Profile, times: u32, expected: Again) -> usize {
     let again = |mut draws: Draws| {
         let dice = &mut Dice(&mut draws);
-        profile.again(Drive::Requested, times, &seen(), dice)
+        profile.again(Drive::Requested, times, seen(), dice)
     };
     group(1_000)
         .map(again)
@@ -230,7 +194,7 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     let mut counts = [0; 4];
     for seed in 0..2_000 {
         let mut draws = Draws::new(RolloutKey::new(1, "w".into(), seed));
-        let form = writer.form(&seen(), &mut Dice(&mut draws));
+        let form = writer.form(seen(), &mut Dice(&mut draws));
         let kind = match form {
             Form {
                 syntax: Syntax::CutInToolName,
@@ -270,7 +234,7 @@ fn mistakes_are_told_at_their_place() {
             "`1.5` is not a probability",
         ),
         (
-            r#"broken_off: [(chance: 0.5)]"#,
+            "broken_off: [(chance: 0.5)]",
             "a decimal between 0 and 1 in quotes",
         ),
         (

@@ -124,13 +124,13 @@ pub enum Again {
 /// Decides what a script leaves open.
 pub trait Character {
     /// Whether the model is inclined to do this.
-    fn is_inclined(&self, to: Inclination, seen: &Seen, dice: &mut Dice<'_>) -> bool;
+    fn is_inclined(&self, to: Inclination, seen: Seen, dice: &mut Dice<'_>) -> bool;
 
     /// How a denied call goes on that was said `times` times in a row.
-    fn again(&self, drive: Drive, times: u32, seen: &Seen, dice: &mut Dice<'_>) -> Again;
+    fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again;
 
     /// The form in which the model writes what the script gives no form.
-    fn form(&self, seen: &Seen, dice: &mut Dice<'_>) -> Form;
+    fn form(&self, seen: Seen, dice: &mut Dice<'_>) -> Form;
 }
 
 /// The character of a model that only follows its script: never asked, since a script that leaves
@@ -139,15 +139,15 @@ pub trait Character {
 pub(super) struct NoCharacter;
 
 impl Character for NoCharacter {
-    fn is_inclined(&self, _: Inclination, _: &Seen, _: &mut Dice<'_>) -> bool {
+    fn is_inclined(&self, _: Inclination, _: Seen, _: &mut Dice<'_>) -> bool {
         false
     }
 
-    fn again(&self, _: Drive, _: u32, _: &Seen, _: &mut Dice<'_>) -> Again {
+    fn again(&self, _: Drive, _: u32, _: Seen, _: &mut Dice<'_>) -> Again {
         Again::GivenUp
     }
 
-    fn form(&self, _: &Seen, _: &mut Dice<'_>) -> Form {
+    fn form(&self, _: Seen, _: &mut Dice<'_>) -> Form {
         Form::default()
     }
 }

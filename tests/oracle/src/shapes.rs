@@ -110,11 +110,11 @@ fn a_summary_alone_is_3_of_6() {
 /// The message is labelled, its two records are not.
 #[test]
 fn a_self_check_adds_1_and_3() {
-    for hops in 0..=2 {
+    for (hops, name) in NAMES.into_iter().enumerate() {
         let mut world = note_world(hops, Trust::Untrusted);
         world.channel_to_itself(hops);
         let acts = vec![
-            Say::Delegate(NAMES[hops], From::Read),
+            Say::Delegate(name, From::Read),
             summary(),
             Say::Final(From::Goal),
         ];

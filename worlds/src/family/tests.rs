@@ -382,7 +382,7 @@ fn any_cut_of_a_family_is_refused_without_a_panic() {
 fn parts_in_turn_go_round_over_all_members() {
     let text = BASE
         .replace(
-            r#"    families: {"#,
+            "    families: {",
             "    in_turn: [\"alone\", \"handed_on\", \"alone\"],\n    families: {",
         )
         .replace(r#""alone": (parts: ["alone"])"#, r#""first": ()"#)
@@ -403,7 +403,7 @@ fn parts_in_turn_go_round_over_all_members() {
 #[test]
 fn entries_with_the_same_key_once_words_are_put_in_are_added_together() {
     let text = BASE.replace(
-        r#"script: Script(agents: {"#,
+        "script: Script(agents: {",
         r#"script: Script(agents: {"assistant": [(say: Final([Own("first")]))], "#,
     );
     let members = load_family(&text, "family.ron").unwrap();
