@@ -60,7 +60,7 @@ macro_rules! studies {
     };
 }
 
-studies!["full_main", "demos"];
+studies!["full_main", "demos", "second_model", "smoke", "stress"];
 
 worlds! {
     families: [
@@ -73,9 +73,12 @@ worlds! {
         "memory_ignored",
         "memory_used",
         "memory_wiped",
+        "second_model",
         "security_calendar_crm",
         "security_documents",
         "security_email",
+        "stress_forward",
+        "stress_share",
     ],
     "demos": [
         "case1_violation_commits",
