@@ -22,6 +22,7 @@ mod pair;
 mod parse;
 mod problem;
 mod profiles;
+mod recordings;
 mod records;
 mod replay;
 mod rows;

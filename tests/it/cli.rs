@@ -6,6 +6,7 @@ mod help;
 mod limits;
 mod messages;
 mod readme;
+mod recordings;
 mod records;
 mod rollouts;
 mod sessions;

@@ -12,6 +12,7 @@ mod golden;
 mod joining;
 mod metamorphic;
 mod profiles;
+mod recordings;
 mod shipped;
 mod snapshots;
 mod support;

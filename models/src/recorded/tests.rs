@@ -405,6 +405,10 @@ fn a_wrong_recording_is_refused_at_its_place() {
         assert!(error.help.contains("--record FILE"), "{error:?}");
         assert!(!error.is_other_version);
     }
+}
+
+#[test]
+fn a_recording_of_another_version_is_refused_as_that() {
     let error = refused(&HEADER.replace('1', "2"));
     assert!(error.is_other_version, "{error}");
     assert!(refused(&HEADER.replace('1', "18446744073709551615")).is_other_version);
