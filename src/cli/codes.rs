@@ -62,7 +62,7 @@ pub(crate) const TABLE: [Explanation; 7] = [
         kind: Code::WrongFile,
         id: "F004",
         title: "the file is not what the command needs",
-        text: "The file is not a trace, a snapshot, a recording, rows or a manifest as this program \
+        text: "The file is not a trace, a snapshot, a recording, a corpus, rows or a manifest as this program \
                       writes them, it was cut or changed since, or it is about another rollout.",
     },
     Explanation {

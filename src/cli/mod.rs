@@ -5,6 +5,7 @@
 
 mod check;
 mod codes;
+mod corpus;
 mod diff;
 mod differences;
 mod exit;

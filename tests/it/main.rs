@@ -3,6 +3,7 @@
 mod case_studies;
 mod cli;
 mod conformance;
+mod corpus;
 mod coverage;
 mod defences;
 mod determinism;
