@@ -1,24 +1,27 @@
 //! Model backends and the action parser.
 //!
 //! [`register`] names what is in here; [`parser`] turns text into actions, [`emit`] writes them, and
-//! [`scripted`] is the model that follows a script, and [`profile`] decides as a known model would what
-//! a script leaves open.
+//! [`scripted`] is the model that follows a script, [`profile`] decides as a known model would what
+//! a script leaves open, and [`recorded`] says again what was said before.
 
 pub mod emit;
 pub mod parser;
 pub mod profile;
+pub mod recorded;
 pub mod scripted;
 
 use std::sync::Arc;
 
-use plugins::parameters::Parameters;
+use plugins::parameters::{ParameterError, ParameterKind, ParameterSpec, Parameters};
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 
 use parser::AppendixIParser;
 use profile::{Profile, Profiled};
+use recorded::{Recorded, Recording};
 use scripted::{Script, ScriptError, Scripted};
 
-/// Registers the parser `appendix_i`, the model `scripted` and a model for every shipped profile.
+/// Registers the parser `appendix_i`, the models `scripted` and `recorded`, and a model for every
+/// shipped profile.
 ///
 /// # Errors
 /// When one of the names is taken.
@@ -51,7 +54,7 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     for (name, summary, text) in profile::SHIPPED {
         register_profile(registry, name, summary, text)?;
     }
-    Ok(())
+    register_recorded(registry)
 }
 
 /// The model that plays a script if none is named: one with a behaviour profile if the script leaves
@@ -90,6 +93,43 @@ pub fn register_profile(
         parameters: Vec::new(),
     };
     registry.models.add_from_text(info, text, Arc::new(factory))
+}
+
+/// Registers the model that plays a recording. The recording is a parameter and not the configuration,
+/// which is the script of the world: so it is part of the hash of the model.
+fn register_recorded(registry: &mut Registry) -> Result<(), DuplicateName> {
+    let parameters = vec![ParameterSpec {
+        name: recorded::PARAMETER,
+        doc: "What the recording says, not the name of its file",
+        kind: ParameterKind::Text(""),
+    }];
+    let info = PluginInfo {
+        name: recorded::NAME.into(),
+        summary:
+            "Says again what was recorded with `run --record`, and fails if it is shown anything \
+                  else; needs --recording FILE"
+                .into(),
+        version: 1,
+        parameters,
+    };
+    registry.models.add(
+        info,
+        Arc::new(|parameters, _| {
+            let text = parameters.text(recorded::PARAMETER);
+            if text.is_empty() {
+                return Err(CreateError::Parameters(ParameterError::Value {
+                    plugin: recorded::NAME.to_owned(),
+                    name: recorded::PARAMETER.to_owned(),
+                    expected: "what a recording says".to_owned(),
+                    found: String::new(),
+                }));
+            }
+            match Recording::parse(text) {
+                Ok(recording) => Ok(Arc::new(Recorded::new(recording))),
+                Err(error) => Err(CreateError::Configuration(error.to_string())),
+            }
+        }),
+    )
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(crate) const TABLE: [Explanation; 7] = [
         id: "F002",
         title: "the file is too large",
         text: "Every kind of file has a limit, so that no file can fill the memory: 1 MiB \
-                      for worlds, scripts, studies and completions, 64 MiB for snapshots, 256 MiB \
+                      for worlds, scripts, studies and completions, 64 MiB for snapshots and recordings, 256 MiB \
                       for traces, 1 GiB for the rows of a result.",
     },
     Explanation {
@@ -62,7 +62,7 @@ pub(crate) const TABLE: [Explanation; 7] = [
         kind: Code::WrongFile,
         id: "F004",
         title: "the file is not what the command needs",
-        text: "The file is not a trace, a snapshot, rows or a manifest as this program \
+        text: "The file is not a trace, a snapshot, a recording, a corpus, rows or a manifest as this program \
                       writes them, it was cut or changed since, or it is about another rollout.",
     },
     Explanation {

@@ -175,6 +175,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
         bench,
         model: identity.model.as_str().into(),
         model_file,
+        recording: None,
         setting: Setting {
             key: key(&scene, identity.study_seed, identity.seed, stratum),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
@@ -207,6 +208,7 @@ pub(crate) fn case_of_trace(
         bench,
         model: model.into(),
         model_file,
+        recording: None,
         setting: Setting {
             key: key(
                 &scene,

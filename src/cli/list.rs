@@ -153,11 +153,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 fn list(kind: Kind) -> List {
     let registry = Bench::built_in().registry;
     match kind {
-        Kind::Policies => plugins(registry.policies.infos()),
-        Kind::Models => plugins(registry.models.infos()),
-        Kind::Parsers => plugins(registry.parsers.infos()),
-        Kind::Attackers => plugins(registry.attackers.infos()),
-        Kind::Auditors => plugins(registry.auditors.infos()),
+        Kind::Policies => plugins(registry.policies.infos(), true),
+        Kind::Models => plugins(registry.models.infos(), false),
+        Kind::Parsers => plugins(registry.parsers.infos(), false),
+        Kind::Attackers => plugins(registry.attackers.infos(), false),
+        Kind::Auditors => plugins(registry.auditors.infos(), false),
         Kind::Worlds => worlds(),
         Kind::Metrics => metrics(),
         Kind::Rules => rule_list(),
@@ -165,8 +165,8 @@ fn list(kind: Kind) -> List {
     }
 }
 
-/// Plugins, and below each its parameters.
-fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
+/// Plugins, and below each its parameters if a command can set them.
+fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>, can_be_set: bool) -> List {
     let infos: Vec<&PluginInfo> = infos.collect();
     let longest = infos.iter().map(|info| info.name.len()).max();
     let before = longest.unwrap_or_default().max("name".len()) + 2;
@@ -180,7 +180,8 @@ fn plugins<'i>(infos: impl Iterator<Item = &'i PluginInfo>) -> List {
             "parameters": parameters,
         });
         let summary = info.summary.trim_end_matches('.');
-        let parameters = info.parameters.iter().map(parameter_text);
+        let parameters = info.parameters.iter().filter(|_| can_be_set);
+        let parameters = parameters.map(parameter_text);
         let item = Item::new([&*info.name], json).last_cell(summary, before);
         items.push(parameters.fold(item, |item, text| item.below(&text, INDENT)));
     }

@@ -5,6 +5,7 @@
 
 mod check;
 mod codes;
+mod corpus;
 mod diff;
 mod differences;
 mod exit;
@@ -22,6 +23,7 @@ mod pair;
 mod parse;
 mod problem;
 mod profiles;
+mod recordings;
 mod records;
 mod replay;
 mod rows;

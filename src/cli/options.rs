@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use containment_bench::{Bench, Choice, Scene};
 use engine::{Plugins, Rollout, Setting};
+use models::recorded::NAME;
 use plugins::draws::{RolloutKey, Stratum};
 use plugins::parameters::ParameterError;
 use plugins::registry::CreateError;
@@ -16,6 +17,7 @@ use super::failure::Failure;
 use super::nearest;
 use super::problem::Problem;
 use super::profiles;
+use super::recordings::{self, Tape};
 use super::scenes;
 use super::terminal::Terminal;
 use super::world_text::Loaded;
@@ -27,6 +29,9 @@ pub(crate) struct SettingArgs {
     /// something to a behaviour profile
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// What the model `recorded` says: a file written by `run --record` under the same policy
+    #[arg(long, value_name = "FILE")]
+    recording: Option<PathBuf>,
     /// The seed of the rollout
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -134,6 +139,8 @@ pub(crate) struct Case {
     pub(crate) model: Choice,
     /// The file of its behaviour profile, if it is named by one.
     pub(crate) model_file: Option<PathBuf>,
+    /// The recording that the model plays, as the user named it.
+    pub(crate) recording: Option<PathBuf>,
     /// What is fixed for the rollout.
     pub(crate) setting: Setting,
     /// The world as the user named it.
@@ -161,16 +168,21 @@ impl Case {
         let mut bench = Bench::built_in();
         let model_file = args.model.as_ref().filter(|model| profiles::is_file(model));
         let model_file = model_file.map(PathBuf::from);
-        let model = match (&model_file, &args.model) {
-            (Some(file), _) => profiles::register(&mut bench.registry, file)?,
-            (None, Some(model)) => model.clone(),
-            (None, None) => models::default_model(&scene.script).to_owned(),
+        let model = match (&model_file, &args.recording) {
+            (Some(file), None) => {
+                let name = profiles::register(&mut bench.registry, file)?;
+                Some(name.as_str().into())
+            }
+            (_, recording) => {
+                recordings::model(args.model.as_deref(), recording.as_deref(), &scene)?
+            }
         };
         Ok(Self {
             bench,
             setting: args.setting(&scene),
-            model: model.as_str().into(),
+            model: model.unwrap_or_else(|| models::default_model(&scene.script).into()),
             model_file,
+            recording: args.recording.clone(),
             scene,
             world: world.to_owned(),
         })
@@ -184,13 +196,27 @@ impl Case {
 
     /// A rollout under `policy` that is about to begin, and the hashes of its plugins.
     pub(crate) fn start(&self, policy: &Choice) -> Result<(Rollout, Hashes), Failure> {
+        Ok(self.start_with(self.plugins(policy)?))
+    }
+
+    /// The same, with everything written down that the model says.
+    pub(crate) fn start_recorded(
+        &self,
+        policy: &Choice,
+    ) -> Result<(Rollout, Hashes, Tape), Failure> {
         let plugins = self.plugins(policy)?;
+        let (plugins, tape) = Tape::insert(plugins, &self.model.name, &self.scene);
+        let (rollout, hashes) = self.start_with(plugins);
+        Ok((rollout, hashes, tape))
+    }
+
+    fn start_with(&self, plugins: Plugins) -> (Rollout, Hashes) {
         let hashes = Hashes {
             policy: plugins.policy_hash,
             model: plugins.model_hash,
         };
         let rollout = Rollout::new(&self.scene.scenario, plugins, &self.setting);
-        Ok((rollout, hashes))
+        (rollout, hashes)
     }
 
     /// The command that runs this case under `policy`.
@@ -218,12 +244,17 @@ impl Case {
             instrumentation,
             user,
         } = &self.setting;
+        let recording = self
+            .recording
+            .as_ref()
+            .map(|path| path.display().to_string());
         let words = [
             flag(
                 "--model",
                 &self.model_words(),
                 models::default_model(&self.scene.script),
             ),
+            flag("--recording", &recording.unwrap_or_default(), ""),
             flag("--seed", &key.rollout_seed.to_string(), ""),
             flag("--study-seed", &key.study_seed.to_string(), "1"),
             flag("--instrumentation", &instrumentation.name(), "paper"),
@@ -279,6 +310,11 @@ fn plugin_failure(bench: &Bench, error: &CreateError) -> Failure {
         CreateError::Parameters(ParameterError::Unknown { plugin, .. }) => Some(format!(
             "`containment list policies` shows the parameters of `{plugin}`"
         )),
+        CreateError::Parameters(ParameterError::Value { plugin, .. }) if plugin == NAME => Some(
+            "name its file with --recording to `run`, `step`, `trace` or `pair`; rows and traces do \
+             not hold it"
+                .to_owned(),
+        ),
         CreateError::Parameters(ParameterError::Value { .. }) => None,
         CreateError::Configuration(message) => {
             let problem = Problem::new(format!("the script is wrong: {message}"));

@@ -33,6 +33,9 @@ pub(crate) struct Args {
     /// Show argument values and contents in the trace
     #[arg(long, requires = "trace")]
     reveal: bool,
+    /// Write what the model says to this file, to be played with --recording
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// How the row is printed
     #[arg(long, value_enum, default_value = "json")]
     format: Format,
@@ -42,8 +45,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let case = Case::load(&args.world, &args.setting, terminal)?;
     let policy = args.policy.choice();
-    let (mut rollout, hashes) = case.start(&policy)?;
+    let (mut rollout, hashes, tape) = match &args.record {
+        Some(path) => {
+            let (rollout, hashes, tape) = case.start_recorded(&policy)?;
+            (rollout, hashes, Some((tape, path)))
+        }
+        None => {
+            let (rollout, hashes) = case.start(&policy)?;
+            (rollout, hashes, None)
+        }
+    };
     rollout.run();
+    if let Some((tape, path)) = tape {
+        tape.write(path)?;
+    }
     if let Some(path) = &args.trace {
         let text = traces::jsonl(&case, &policy, hashes, &rollout, args.reveal);
         files::write(path, text.as_bytes())?;

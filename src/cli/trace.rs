@@ -15,10 +15,11 @@ use super::terminal::Terminal;
 use super::traces;
 
 /// The options that a row answers; beside one they would say nothing.
-const SAID_BY_ROW: [&str; 8] = [
+const SAID_BY_ROW: [&str; 9] = [
     "policy",
     "set",
     "model",
+    "recording",
     "seed",
     "study_seed",
     "stratum",

@@ -1,11 +1,13 @@
 //! The program `containment`, run as a user runs it.
 
+mod corpora;
 mod families;
 mod files;
 mod help;
 mod limits;
 mod messages;
 mod readme;
+mod recordings;
 mod records;
 mod rollouts;
 mod sessions;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use containment_bench::bench::setting;
 use containment_bench::{Bench, Choice};
 use engine::Rollout;
+use models::recorded::{PARAMETER, header};
 use plugins::compose::Composition;
 use plugins::compose::shadow::Shadow;
 use plugins::conformance::{
@@ -12,6 +13,7 @@ use plugins::conformance::{
 };
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
+use plugins::registry::PluginInfo;
 
 use crate::support::{POLICIES, expect, numbers, root, scene};
 
@@ -44,6 +46,14 @@ fn the_tests_know_every_built_in_policy() {
     assert_eq!(registered, BTreeSet::from(POLICIES));
 }
 
+/// What a model needs that has no default: a recording, which for the kit holds nothing.
+fn given(info: &PluginInfo) -> BTreeMap<String, String> {
+    let recordings = info.parameters.iter().filter(|spec| spec.name == PARAMETER);
+    recordings
+        .map(|spec| (spec.name.to_owned(), header("any", "any")))
+        .collect()
+}
+
 #[test]
 fn every_built_in_model_conforms() {
     let registry = Bench::built_in().registry;
@@ -54,7 +64,9 @@ fn every_built_in_model_conforms() {
         let text = std::fs::read_to_string(root().join(script)).expect("a shipped script");
         for info in registry.models.infos() {
             let prepare = &registry.models.find(&info.name).expect("listed").1;
-            let model = prepare(&Parameters::default(), &text).expect("a valid script");
+            let resolved = registry.models.resolve(&info.name, &given(info));
+            let (parameters, _) = resolved.expect("parameters that it declares");
+            let model = prepare(&parameters, &text).expect("a valid script");
             let violations = check_model(&*model, ROUNDS);
             assert!(
                 violations.is_empty(),

@@ -3,6 +3,7 @@
 mod case_studies;
 mod cli;
 mod conformance;
+mod corpus;
 mod coverage;
 mod defences;
 mod determinism;
@@ -12,6 +13,7 @@ mod golden;
 mod joining;
 mod metamorphic;
 mod profiles;
+mod recordings;
 mod shipped;
 mod snapshots;
 mod support;

@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask test` and `cargo xtask golden`.
+//! Development tasks: `cargo xtask test`, `cargo xtask golden` and `cargo xtask corpus`.
 //!
 //! There is nothing to install before the tests run: they need the pinned toolchain and a C linker,
 //! and a running xtask shows that both are here.
@@ -13,6 +13,7 @@ usage: cargo xtask <task>
 
   test     run every test: unit, integration, doc tests, examples, and a subset without optimisation
   golden   record the golden digests anew; read the difference before committing it
+  corpus   generate the corpora of completions anew
 ";
 
 fn main() -> ExitCode {
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["test"] => suite::test(),
         ["golden"] => suite::record_golden(),
+        ["corpus"] => suite::write_corpus(),
         _ => {
             suite::say(USAGE);
             ExitCode::from(2)

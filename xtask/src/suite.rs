@@ -14,6 +14,9 @@ const DEBUG_SUBSET: &[&str] = &["golden"];
 /// With this variable set, the golden tests write their digests instead of comparing them.
 const RECORD_VARIABLE: &str = "CONTAINMENT_RECORD_GOLDEN";
 
+/// With this variable set, the tests of corpora write them instead of comparing them.
+const WRITE_VARIABLE: &str = "CONTAINMENT_WRITE_CORPUS";
+
 /// Runs every test and ends with the line `N passed, N failed, N skipped`.
 pub(crate) fn test() -> ExitCode {
     let mut total = Tally::default();
@@ -43,6 +46,16 @@ pub(crate) fn test() -> ExitCode {
 
 /// Lets the golden tests write what they see.
 pub(crate) fn record_golden() -> ExitCode {
+    write("golden", RECORD_VARIABLE)
+}
+
+/// Lets the tests of corpora write what is generated.
+pub(crate) fn write_corpus() -> ExitCode {
+    write("the_corpus_is_what_is_generated", WRITE_VARIABLE)
+}
+
+/// Runs the integration tests whose name contains `word`, with `variable` set.
+fn write(word: &str, variable: &str) -> ExitCode {
     let mut command = cargo(&[
         "test",
         "--workspace",
@@ -50,9 +63,9 @@ pub(crate) fn record_golden() -> ExitCode {
         "--test",
         "it",
         "--",
-        "golden",
+        word,
     ]);
-    command.env(RECORD_VARIABLE, "1");
+    command.env(variable, "1");
     let tally = run_tests(command);
     say(&format!("{}\n", tally.summary()));
     if tally.is_good() {

@@ -401,7 +401,7 @@ fn parse_counts_as_table_24_does() {
         ("valid_strict_json", 3),
         ("valid_repaired_json", 2),
         ("invalid_schema", 1),
-        ("old_action_like_final_answers", 3),
+        ("old_action_like_final_answers", 4),
     ] {
         assert_eq!(json["counts"][name], count, "{name}");
     }
