@@ -60,7 +60,14 @@ macro_rules! studies {
     };
 }
 
-studies!["full_main", "demos", "second_model", "smoke", "stress"];
+studies![
+    "full_main",
+    "controls",
+    "demos",
+    "second_model",
+    "smoke",
+    "stress"
+];
 
 worlds! {
     families: [
@@ -81,6 +88,7 @@ worlds! {
         "stress_share",
     ],
     "demos": [
+        "case1_control_leak",
         "case1_violation_commits",
         "case2_partner_meeting",
         "case4_followup_note",
@@ -88,6 +96,7 @@ worlds! {
         "case5_control_late_persistence",
         "case6_control_rollback",
         "case7_claimed_approval",
+        "case8_control_loose_arguments",
         "case8_parser_validity",
     ],
     "topologies": [

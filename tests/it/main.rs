@@ -11,6 +11,7 @@ mod differential;
 mod ecs;
 mod golden;
 mod joining;
+mod main_study;
 mod metamorphic;
 mod profiles;
 mod recordings;

@@ -14,7 +14,7 @@ use plugins::tool::RiskClass;
 use plugins::trace::Happening;
 use worlds::family::load_family;
 
-fn scenes(file: &str) -> Vec<Scene> {
+pub(crate) fn family_scenes(file: &str) -> Vec<Scene> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds/families");
     let text = std::fs::read_to_string(path.join(file)).expect("a shipped family");
     let members = load_family(&text, file).unwrap_or_else(|report| panic!("{report:?}"));
@@ -78,7 +78,7 @@ fn said(bench: &Bench, scene: &Scene, policy: &str, seed: u64) -> Vec<String> {
 fn under_an_unknown_policy_agents_behave_as_under_a_known_one_that_shows_the_same() {
     let bench = bench();
     let mut denied = 0;
-    for scene in scenes("security_documents.ron").iter().take(24) {
+    for scene in family_scenes("security_documents.ron").iter().take(24) {
         for seed in [11, 23] {
             let unknown = said(&bench, scene, "nobody_knows_me", seed);
             assert_eq!(unknown, said(&bench, scene, "tool_boundary", seed));
