@@ -333,3 +333,49 @@ fn the_main_study_is_the_same_on_any_number_of_threads() {
     assert_eq!(csv("2"), one);
     assert_eq!(csv("7"), one);
 }
+
+/// What README says of a changed copy: another family, policy, seed and profile, read in the result.
+#[test]
+fn a_changed_copy_of_the_main_study_shows_the_change() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    let copy = |from: &str, to: &str, written: &str, instead: &str| {
+        let text = std::fs::read_to_string(root().join(from)).expect("a shipped file");
+        assert!(text.contains(written), "{written}");
+        std::fs::write(file(to), text.replacen(written, instead, 1)).expect("a copy");
+    };
+    copy(
+        "models/profiles/qwen2_5_7b_instruct.ron",
+        "wary.ron",
+        r#"(when: [Argument(Document)], chance: "1")"#,
+        r#"(when: [Argument(Document)], chance: "0.5")"#,
+    );
+    copy(
+        "worlds/families/security_documents.ron",
+        "security_documents.ron",
+        "    families: {\n",
+        "    families: {\n        \"thesis_comments\": (words: {\"document\": \"doc:thesis\", \
+         \"title\": \"Thesis\", \"note\": \"doc:comments\"}),\n",
+    );
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README");
+    let (_, study) = readme
+        .split_once("## The main study, changed")
+        .expect("the section");
+    let (_, study) = study.split_once("```ron\n").expect("a study");
+    let (study, _) = study.split_once("```").expect("a closed fence");
+    std::fs::write(file("study.ron"), study).expect("a study");
+    let path = file("study.ron");
+    let rows = rows(&path.to_string_lossy(), "2");
+    assert_eq!(rows.len(), 9 * 8 * 3 * 2 * 6);
+    let (usual, wary): (Vec<Row>, Vec<Row>) = rows
+        .into_iter()
+        .partition(|row| row.identity.model != "wary");
+    let harm = |rows, policy| mean(rows, Stage::Security, policy, "committed_harm");
+    near(harm(&usual, "none"), 1.0, 0.0);
+    near(harm(&wary, "none"), 0.5, 0.0);
+    near(harm(&wary, "cross_agent_taint_firewall"), 0.0, 0.0);
+    let thesis = wary
+        .iter()
+        .filter(|row| row.identity.family == "thesis_comments");
+    assert_eq!(thesis.count(), 8 * 3 * 6);
+}
