@@ -173,3 +173,33 @@ fn a_report_renders_with_its_source() {
         "{shown}"
     );
 }
+
+#[test]
+fn strata_cover_the_scenarios_of_a_file_with_every_seed() {
+    let text = TEXT.replace("seeds:", "latents: Stratified, seeds:");
+    let mut other = planned("b", "");
+    other.group = "alone".into();
+    let scenarios = vec![planned("a", ""), other, planned("c", "")];
+    let plan = plan_of(&text, scenarios.clone()).unwrap();
+    let written: Vec<String> = plan
+        .groups()
+        .map(|group| plan.key(group).stratum.unwrap().to_string())
+        .collect();
+    let expected = [
+        "all:0/6",
+        "all:1/6",
+        "all:2/6",
+        "alone:0/3",
+        "alone:1/3",
+        "alone:2/3",
+        "all:3/6",
+        "all:4/6",
+        "all:5/6",
+    ];
+    assert_eq!(written, expected);
+    // The place is part of the id; without strata there is none.
+    let plain = plan_of(TEXT, scenarios).unwrap();
+    let group = plain.groups().next().unwrap();
+    assert_eq!(plain.key(group).stratum, None);
+    assert_ne!(plan.fields(group, 0).id(), plain.fields(group, 0).id());
+}
