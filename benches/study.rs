@@ -221,6 +221,23 @@ fn print_table(subject: &mut Subject) {
         work.from_scratch / rollouts,
         100 * work.executed / work.from_scratch,
     );
+    print_readings(&subject.plan);
+}
+
+/// How often a completion had been read before, and how often it was read.
+fn print_readings(plan: &Plan) {
+    let (mut hits, mut misses) = (0, 0);
+    let mut last = usize::MAX;
+    for group in plan.groups() {
+        // The seeds of a scenario share what was read.
+        if group.scenario != last {
+            let (hit, missed) = plan.part(group).readings.hits_and_misses();
+            hits += hit;
+            misses += missed;
+            last = group.scenario;
+        }
+    }
+    println!("completions: {hits} looked up, {misses} read, over all turns.");
 }
 
 fn timed(work: impl FnOnce()) -> Duration {

@@ -44,6 +44,7 @@ pub mod metrics;
 pub mod paired;
 pub mod plan;
 pub mod ratio;
+pub mod readings;
 pub mod results;
 pub mod rollout_id;
 pub mod row;

@@ -7,6 +7,7 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam::channel::{self, Receiver, Sender};
@@ -244,7 +245,7 @@ fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
         policy_hash: policy.hash.0,
         model: model.prepared.make(),
         model_hash: model.profile_hash.0,
-        parser: plan.cast.parser.clone(),
+        parser: Arc::clone(&model.readings) as _,
     }
 }
 

@@ -15,6 +15,7 @@ use super::places::Field;
 use super::problem::{StudyCode, StudyReport};
 use super::{PlanError, PlannedScenario};
 use crate::columns::Hash;
+use crate::readings::Readings;
 
 /// The parser through which every action passes.
 pub const PARSER: &str = "appendix_i";
@@ -48,6 +49,8 @@ pub struct Part {
     pub profile_hash: Hash,
     /// What its rollouts get their instances from.
     pub prepared: Arc<dyn PreparedModel>,
+    /// The parser, with what it has read of the rollouts so far.
+    pub readings: Arc<Readings>,
 }
 
 /// Every plugin of a study.
@@ -105,7 +108,11 @@ impl CastModel {
     }
 
     /// The backend as it plays a scenario.
-    fn part(&self, planned: &PlannedScenario) -> Result<Part, PlanError> {
+    fn part(
+        &self,
+        planned: &PlannedScenario,
+        parser: &Arc<dyn ActionParser>,
+    ) -> Result<Part, PlanError> {
         let refused = |error: CreateError| PlanError::Model {
             model: self.name.clone(),
             scenario: planned.scenario.identity.to_string(),
@@ -115,6 +122,7 @@ impl CastModel {
         Ok(Part {
             profile_hash: self.profile_hash(&planned.configuration),
             prepared: prepared.map_err(refused)?,
+            readings: Arc::new(Readings::new(Arc::clone(parser))),
         })
     }
 }
@@ -168,7 +176,7 @@ impl Cast {
     pub(super) fn audition(&self, planned: &PlannedScenario) -> Result<Vec<Part>, PlanError> {
         self.models
             .iter()
-            .map(|model| model.part(planned))
+            .map(|model| model.part(planned, &self.parser))
             .collect()
     }
 }

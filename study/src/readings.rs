@@ -1,0 +1,144 @@
+//! What the parser made of the completions of a scenario, shared by the workers.
+//!
+//! The rollouts of a scenario say much the same, under every seed and policy. A completion is read
+//! once, and what was read is looked up from then on. Reading is a pure function of the text and the
+//! tools of the agent, so that no result can depend on who read first.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dashmap::DashMap;
+use plugins::action::{ActionParser, Parsed, ToolCatalogue};
+use xxhash_rust::xxh3::{Xxh3, Xxh3DefaultBuilder};
+
+/// Completions that are kept for one scenario; more are read each time.
+const MOST_KEPT: usize = 4_096;
+/// Bytes of the longest completion that is kept.
+const MAX_KEPT_BYTES: usize = 4_096;
+
+/// A parser that keeps what it read. For one scenario: the tools of its catalogue are not compared.
+pub struct Readings {
+    parser: Arc<dyn ActionParser>,
+    read: DashMap<u128, Parsed, Xxh3DefaultBuilder>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Readings {
+    /// Nothing read yet.
+    #[must_use]
+    pub fn new(parser: Arc<dyn ActionParser>) -> Self {
+        Self {
+            parser,
+            read: DashMap::default(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+
+    /// How many completions were looked up, and how many were read. For benchmarks: with several
+    /// workers two may read the same at once, so that the numbers are no result.
+    #[must_use]
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&self.hits), count(&self.misses))
+    }
+}
+
+impl ActionParser for Readings {
+    fn parse(&self, completion: &str, catalogue: ToolCatalogue<'_>) -> Parsed {
+        let key = key(completion, catalogue);
+        if let Some(parsed) = self.read.get(&key) {
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return parsed.clone();
+        }
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        let parsed = self.parser.parse(completion, catalogue);
+        if completion.len() <= MAX_KEPT_BYTES && self.read.len() < MOST_KEPT {
+            self.read.insert(key, parsed.clone());
+        }
+        parsed
+    }
+}
+
+/// A hash of the completion and of the tools that its agent knows.
+fn key(completion: &str, catalogue: ToolCatalogue<'_>) -> u128 {
+    let mut hasher = Xxh3::new();
+    for tool in catalogue.known {
+        hasher.update(&tool.0.to_le_bytes());
+    }
+    hasher.update(&(catalogue.known.len() as u64).to_le_bytes());
+    hasher.update(completion.as_bytes());
+    hasher.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use plugins::action::{Action, ParseStatus, Repairs};
+    use plugins::ids::ToolId;
+
+    use super::*;
+
+    /// Says how many tools the agent knows, and so shows for whom a text was read.
+    struct CountsTools;
+
+    impl ActionParser for CountsTools {
+        fn parse(&self, completion: &str, catalogue: ToolCatalogue<'_>) -> Parsed {
+            Parsed {
+                status: ParseStatus::ValidStrictJson,
+                repairs: Repairs::empty(),
+                action: Action::Final {
+                    text: format!("{completion} {}", catalogue.known.len())
+                        .as_str()
+                        .into(),
+                },
+                strict_reading_is_final: false,
+            }
+        }
+    }
+
+    fn readings() -> Readings {
+        Readings::new(Arc::new(CountsTools))
+    }
+
+    fn read(readings: &Readings, completion: &str, known: &[ToolId]) -> Parsed {
+        let catalogue = ToolCatalogue { tools: &[], known };
+        let parsed = readings.parse(completion, catalogue);
+        assert_eq!(parsed, CountsTools.parse(completion, catalogue));
+        parsed
+    }
+
+    #[test]
+    fn what_was_read_once_is_looked_up_and_is_the_same() {
+        let readings = readings();
+        let first = read(&readings, "done", &[ToolId(1)]);
+        assert_eq!(read(&readings, "done", &[ToolId(1)]), first);
+        assert_eq!(readings.hits_and_misses(), (1, 1));
+    }
+
+    #[test]
+    fn the_same_text_of_another_agent_is_another_reading() {
+        let readings = readings();
+        let first = read(&readings, "done", &[ToolId(1)]);
+        assert_ne!(read(&readings, "done", &[]), first);
+        assert_ne!(read(&readings, "done", &[ToolId(1), ToolId(2)]), first);
+        assert_eq!(readings.hits_and_misses(), (0, 3));
+    }
+
+    #[test]
+    fn long_texts_and_too_many_are_read_each_time() {
+        let readings = readings();
+        let long = "x".repeat(MAX_KEPT_BYTES + 1);
+        for _ in 0..2 {
+            read(&readings, &long, &[]);
+        }
+        assert_eq!(readings.hits_and_misses(), (0, 2));
+        for number in 0..=MOST_KEPT {
+            read(&readings, &number.to_string(), &[]);
+        }
+        read(&readings, "0", &[]);
+        read(&readings, &MOST_KEPT.to_string(), &[]);
+        let (hits, _) = readings.hits_and_misses();
+        assert_eq!(hits, 1);
+    }
+}
