@@ -15,6 +15,8 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
+use super::profiles;
+use super::shown;
 use super::study::plans::{self, LoadedPlan};
 use super::terminal::Terminal;
 use super::world_text::{self, Beside, WorldText};
@@ -32,8 +34,8 @@ enum Format {
 /// The options of `check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// World files, `.script.ron` files beside their worlds, family files, study files, names of
-    /// shipped worlds, or `-` for a world on standard input
+    /// World files, `.script.ron` files beside their worlds, family files, behaviour profiles, study files,
+    /// names of shipped worlds, or `-` for a world on standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// How results are printed
@@ -52,6 +54,7 @@ struct Finding {
     missing_script: Option<String>,
     study: Option<String>,
     family: Option<String>,
+    profile: Option<String>,
     unsupported: bool,
 }
 
@@ -92,7 +95,10 @@ fn check(path: &Path) -> Finding {
         world_text::find(&world_of(path))
     };
     match found {
-        Ok(world) if path != Path::new(STDIN) && is_study(&world.text) => check_study(path, file),
+        Ok(world) if path != Path::new(STDIN) && says(&world.text, "Study") => {
+            check_study(path, file)
+        }
+        Ok(world) if says(&world.text, "Profile") => check_profile(&world, file),
         Ok(world) if family::is_family(&world.text) => check_family(&world, file),
         Ok(world) => check_world(world, file),
         Err(problem) => Finding {
@@ -103,11 +109,31 @@ fn check(path: &Path) -> Finding {
     }
 }
 
-/// Whether a file says that it holds a study.
-fn is_study(text: &str) -> bool {
+/// Whether a file says that it holds this.
+fn says(text: &str, what: &str) -> bool {
     let mut lines = text.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with("//"));
-    first.is_some_and(|line| line.starts_with("Study"))
+    first.is_some_and(|line| line.starts_with(what))
+}
+
+/// A behaviour profile.
+fn check_profile(text: &WorldText, file: String) -> Finding {
+    let (complaint, profile) = match profiles::parse(&text.origin, &text.text) {
+        Ok(profile) => (
+            None,
+            Some(format!(
+                "profile of {}",
+                shown::on_one_line(profile.model())
+            )),
+        ),
+        Err(problem) => (Some(problem.into()), None),
+    };
+    Finding {
+        file,
+        complaints: complaint.into_iter().collect(),
+        profile,
+        ..Finding::default()
+    }
 }
 
 fn check_study(path: &Path, file: String) -> Finding {
@@ -234,6 +260,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
         missing_script,
         study: None,
         family: None,
+        profile: None,
         unsupported,
     }
 }
@@ -260,7 +287,7 @@ impl Finding {
             (_, _) => [counted(errors, "error"), counted(warnings, "warning")].join(", "),
         };
         let mut lines = vec![format!("{}: {found}", self.file)];
-        let several = self.study.iter().chain(&self.family);
+        let several = self.study.iter().chain(&self.family).chain(&self.profile);
         lines.extend(several.map(|words| format!("  {words}")));
         if let Some(scenario) = &self.scenario {
             let script = self.script_text();
@@ -295,6 +322,7 @@ impl Finding {
             "script": self.script,
             "study": self.study,
             "family": self.family,
+            "profile": self.profile,
             "diagnostics": problems.collect::<Vec<_>>(),
         })
     }

@@ -26,12 +26,7 @@ pub(crate) fn register(registry: &mut Registry, path: &Path) -> Result<String, F
     let origin = files::shown(path);
     let name = name_of(path)?;
     let text = files::text(path, MAX_SOURCE_BYTES)?;
-    let profile = Profile::parse(&text).map_err(|error| {
-        Problem::new(error.message)
-            .code(Code::ProfileSyntax)
-            .maybe_help(error.help)
-            .at(&origin, &text, error.line, error.column)
-    })?;
+    let profile = parse(&origin, &text)?;
     let summary = format!("Behaves as {} in {origin}", profile.model());
     models::register_profile(registry, &name, &summary, &text).map_err(|_| {
         let message = format!("there is a model `{name}` already");
@@ -39,6 +34,16 @@ pub(crate) fn register(registry: &mut Registry, path: &Path) -> Result<String, F
         problem.help("rename the file: the model is called what it is called")
     })?;
     Ok(name)
+}
+
+/// The profile that a text says; `origin` names it in messages.
+pub(crate) fn parse(origin: &str, text: &str) -> Result<Profile, Problem> {
+    Profile::parse(text).map_err(|error| {
+        Problem::new(error.message)
+            .code(Code::ProfileSyntax)
+            .maybe_help(error.help)
+            .at(origin, text, error.line, error.column)
+    })
 }
 
 /// The name of the model in a file.

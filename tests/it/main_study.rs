@@ -364,6 +364,14 @@ fn a_changed_copy_of_the_main_study_shows_the_change() {
     let (_, study) = study.split_once("```ron\n").expect("a study");
     let (study, _) = study.split_once("```").expect("a closed fence");
     std::fs::write(file("study.ron"), study).expect("a study");
+    for name in ["wary.ron", "security_documents.ron", "study.ron"] {
+        let checked = Command::new(env!("CARGO_BIN_EXE_containment"))
+            .arg("check")
+            .arg(file(name))
+            .output()
+            .expect("the program runs");
+        assert!(checked.status.success(), "{checked:?}");
+    }
     let path = file("study.ron");
     let rows = rows(&path.to_string_lossy(), "2");
     assert_eq!(rows.len(), 9 * 8 * 3 * 2 * 6);

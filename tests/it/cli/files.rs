@@ -460,3 +460,30 @@ fn a_problem_far_along_a_line_is_told_in_words() {
         .run(&["parse", "bytes.txt"])
         .fails(3, &["bytes.txt:1:66001"]);
 }
+
+#[test]
+fn a_profile_is_checked_and_its_mistakes_are_told() {
+    let place = Place::new();
+    place.write("wary.ron", "Profile(schema: 1, model: \"A wary model\")");
+    let done = place.run(&["check", "wary.ron"]).expect(0);
+    assert_eq!(done.out, "wary.ron: ok\n  profile of A wary model\n");
+    let broken = "Profile(\n    schema: 1,\n    model: \"x\",\n    persistance: (),\n)";
+    place.write("broken.ron", broken);
+    let told = ["F007", "broken.ron:4:5", "persistance", "persistence"];
+    place.run(&["check", "broken.ron"]).fails(3, &told);
+    let world = "by_reference";
+    let run = ["run", world, "--policy", "none", "--model", "broken.ron"];
+    place.run(&run).fails(3, &told);
+    // A profile plays what a script leaves open or not, and its file stands in what is to be typed.
+    let run = ["run", world, "--policy", "none", "--model", "wary.ron"];
+    assert_eq!(place.run(&run).expect(0).json()["model"], "wary");
+    place.write("scripted.ron", place.read("wary.ron"));
+    let taken = ["run", world, "--policy", "none", "--model", "scripted.ron"];
+    place
+        .run(&taken)
+        .fails(3, &["F004", "there is a model `scripted` already"]);
+    place.write("study.ron", "Study(schema: 1, name: \"s\", study_seed: 1, worlds: [\"w.ron\"], policies: [\"none\"], models: [\"gone.ron\"], seeds: [1])");
+    place
+        .run(&["check", "study.ron"])
+        .fails(3, &["F001", "gone.ron"]);
+}
