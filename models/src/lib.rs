@@ -46,15 +46,27 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
             parameters: Vec::new(),
         },
         Arc::new(|_, script| {
-            Scripted::from_text(script)
-                .map(|model| Arc::new(model) as _)
-                .map_err(|error| CreateError::Configuration(error.to_string()))
+            let refuse = |error: ScriptError| CreateError::Configuration(error.to_string());
+            let script = Script::parse(script).map_err(refuse)?;
+            if let Some((agent, step)) = script.open_step() {
+                return Err(CreateError::Configuration(leaves_open(agent, step)));
+            }
+            Ok(Arc::new(Scripted::new(script)) as _)
         }),
     )?;
     for (name, summary, text) in profile::SHIPPED {
         register_profile(registry, name, summary, text)?;
     }
     register_recorded(registry)
+}
+
+/// That the model `scripted` cannot play a script.
+fn leaves_open(agent: &str, step: usize) -> String {
+    let profile = profile::SHIPPED[0].0;
+    format!(
+        "step {step} of `{agent}` leaves something to a behaviour profile, and `scripted` has none; \
+         name a model that has one: `models: [\"{profile}\"]` in a study, `--model {profile}` elsewhere"
+    )
 }
 
 /// The model that plays a script if none is named: one with a behaviour profile if the script leaves

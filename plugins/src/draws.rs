@@ -189,7 +189,8 @@ impl std::str::FromStr for Stratum {
                 size,
                 rank,
             };
-            (rank < size && stratum.to_string() == text).then_some(stratum)
+            let is_named = !group.is_empty() && !group.contains(char::is_control);
+            (is_named && rank < size && stratum.to_string() == text).then_some(stratum)
         };
         parsed().ok_or_else(|| StratumError(text.to_owned()))
     }

@@ -13,13 +13,14 @@ use worlds::spec::Scenario;
 
 use super::exit::Exit;
 use super::failure::Failure;
+use super::families;
 use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
 use super::profiles;
 use super::shown;
 use super::study::plans::{self, LoadedPlan};
 use super::terminal::Terminal;
-use super::world_text::{self, Beside, WorldText};
+use super::world_text::{self, Beside, Loaded, WorldText};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -89,6 +90,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 
 fn check(path: &Path) -> Finding {
     let file = files::shown(path);
+    if let Some((family, identity)) = families::member_of(path) {
+        return check_member(&family, &identity, file);
+    }
     let found = if path == Path::new(STDIN) {
         standard_input()
     } else {
@@ -116,6 +120,24 @@ fn says(text: &str, what: &str) -> bool {
     first.is_some_and(|line| line.starts_with(what))
 }
 
+/// One world of a family.
+fn check_member(family: &Path, identity: &str, file: String) -> Finding {
+    match families::load(family, identity) {
+        Ok(Loaded { scene, warnings }) => Finding {
+            file,
+            complaints: warnings,
+            scenario: Some(Scenario::clone(&scene.scenario)),
+            ..Finding::default()
+        },
+        Err(failure) => Finding {
+            file,
+            complaints: failure.complaints,
+            unsupported: failure.exit == Exit::UnsupportedVersion,
+            ..Finding::default()
+        },
+    }
+}
+
 /// A behaviour profile.
 fn check_profile(text: &WorldText, file: String) -> Finding {
     let (complaint, profile) = match profiles::parse(&text.origin, &text.text) {
@@ -132,6 +154,7 @@ fn check_profile(text: &WorldText, file: String) -> Finding {
         file,
         complaints: complaint.into_iter().collect(),
         profile,
+        unsupported: profiles::is_of_another_version(&text.text),
         ..Finding::default()
     }
 }

@@ -18,6 +18,14 @@ pub(crate) const MAX_RESULT_BYTES: u64 = 256 << 20;
 /// The name that stands for standard input.
 pub(crate) const STDIN: &str = "-";
 
+/// The files of a result, which no other command writes over.
+const RESULT_FILES: [&str; 4] = [
+    "rows.csv",
+    "rows.journal",
+    "manifest.json",
+    "scenarios.jsonl",
+];
+
 /// A file's text.
 pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Problem> {
     let bytes = bytes(path, limit)?;
@@ -136,6 +144,13 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path.extension().is_some_and(|extension| extension == "ron") {
         let help = "name a file that is no world, script or study";
         return Err(failure("its ending is that of an input", help));
+    }
+    if RESULT_FILES.iter().any(|file| path.ends_with(file)) && path.exists() {
+        let help = "name another file; this one is part of the result of a study";
+        return Err(failure(
+            "it is there, and called as a file of a result",
+            help,
+        ));
     }
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let help = "name a file; what has a reader or a device behind it may wait for ever";

@@ -129,11 +129,10 @@ impl Library {
     }
 
     /// Every plugin, with the model of this name if it is found, and the file of the model.
-    fn bench(&self, model: &str) -> (Bench, Option<PathBuf>) {
+    fn bench(&self, model: &str) -> Result<(Bench, Option<PathBuf>), Failure> {
         let mut bench = Bench::built_in();
-        let files = self.profiles.iter().cloned();
-        let file = profiles::register_found(&mut bench.registry, model, files);
-        (bench, file)
+        let file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
+        Ok((bench, file))
     }
 
     /// The worlds at `path` that are called so.
@@ -154,7 +153,11 @@ fn missing_world(identity: &str, hash: &str, others: usize) -> Failure {
     } else {
         format!("the world `{identity}` has changed: it no longer has the hash {hash}")
     };
-    let help = format!("name the file as it was then: --world .../{identity}.ron");
+    let help = if identity.contains('/') {
+        "name its family file as it was then: --world .../FAMILY.ron".to_owned()
+    } else {
+        format!("name the file as it was then: --world .../{identity}.ron")
+    };
     Problem::new(message)
         .code(Code::WrongFile)
         .help(help)
@@ -170,7 +173,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
     let instrumentation = options::instrumentation(&identity.instrumentation);
     let stratum = identity.stratum.as_ref().map(|stratum| stratum.parse());
     let stratum = stratum.transpose().map_err(|_| damaged("stratum"))?;
-    let (bench, model_file) = library.bench(&identity.model);
+    let (bench, model_file) = library.bench(&identity.model)?;
     let case = Case {
         bench,
         model: identity.model.as_str().into(),
@@ -203,7 +206,7 @@ pub(crate) fn case_of_trace(
         parameters: trace.texts("policy_parameters")?,
     };
     let model = trace.text("model")?;
-    let (bench, model_file) = library.bench(model);
+    let (bench, model_file) = library.bench(model)?;
     let case = Case {
         bench,
         model: model.into(),

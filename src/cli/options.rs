@@ -317,7 +317,7 @@ fn plugin_failure(bench: &Bench, error: &CreateError) -> Failure {
         ),
         CreateError::Parameters(ParameterError::Value { .. }) => None,
         CreateError::Configuration(message) => {
-            let problem = Problem::new(format!("the script is wrong: {message}"));
+            let problem = Problem::new(format!("the model cannot play this script: {message}"));
             return Failure::new(Exit::Invalid, problem.code(Code::ScriptSyntax));
         }
     };

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use models::profile::Profile;
+use models::profile::{Profile, SCHEMA, schema_of};
 use plugins::registry::Registry;
 
 use super::codes::Code;
+use super::exit::Exit;
 use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::problem::Problem;
@@ -26,7 +27,10 @@ pub(crate) fn register(registry: &mut Registry, path: &Path) -> Result<String, F
     let origin = files::shown(path);
     let name = name_of(path)?;
     let text = files::text(path, MAX_SOURCE_BYTES)?;
-    let profile = parse(&origin, &text)?;
+    let profile = parse(&origin, &text).map_err(|problem| match is_of_another_version(&text) {
+        true => Failure::new(Exit::UnsupportedVersion, problem),
+        false => problem.into(),
+    })?;
     let summary = format!("Behaves as {} in {origin}", profile.model());
     models::register_profile(registry, &name, &summary, &text).map_err(|_| {
         let message = format!("there is a model `{name}` already");
@@ -34,6 +38,11 @@ pub(crate) fn register(registry: &mut Registry, path: &Path) -> Result<String, F
         problem.help("rename the file: the model is called what it is called")
     })?;
     Ok(name)
+}
+
+/// Whether a profile is written in another version of the grammar.
+pub(crate) fn is_of_another_version(text: &str) -> bool {
+    schema_of(text).is_some_and(|schema| schema != SCHEMA)
 }
 
 /// The profile that a text says; `origin` names it in messages.
@@ -60,18 +69,25 @@ fn name_of(path: &Path) -> Result<String, Problem> {
     Ok(stem.into_owned())
 }
 
-/// Registers the profile of a model that is not registered, from the first of these files that has
-/// it, and gives the file: what is not found is told when the model is made.
+/// Registers the profile of a model that is not inside the program, from the first of these files that
+/// is called so, and gives the file.
 pub(crate) fn register_found(
     registry: &mut Registry,
     model: &str,
-    files: impl Iterator<Item = PathBuf>,
-) -> Option<PathBuf> {
+    files: &[PathBuf],
+) -> Result<Option<PathBuf>, Failure> {
     if registry.models.find(model).is_ok() {
-        return None;
+        return Ok(None);
     }
-    let is_it = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == model);
-    let mut found = files.filter(is_it).filter(|path| path.is_file());
-    // A file of that name which is no profile is something else.
-    found.find(|path| register(registry, path).is_ok())
+    let is_it = |path: &&PathBuf| path.file_stem().is_some_and(|stem| stem == model);
+    let mut found = files.iter().filter(is_it).filter(|path| path.is_file());
+    let Some(path) = found.next() else {
+        let message = format!("the behaviour profile of the model `{model}` is not found");
+        let problem = Problem::new(message).code(Code::WrongFile);
+        let help =
+            format!("put `{model}{ENDING}` back where it was: beside the study or the trace");
+        return Err(problem.help(help).into());
+    };
+    register(registry, path)?;
+    Ok(Some(path.clone()))
 }

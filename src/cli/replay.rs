@@ -13,6 +13,7 @@ use super::codes::Code;
 use super::differences::{self, CellDifference, EventDifference};
 use super::exit::Exit;
 use super::failure::Failure;
+use super::families;
 use super::library::{Library, case_of_row, case_of_trace, chosen};
 use super::options::{Case, Hashes};
 use super::problem::Problem;
@@ -130,10 +131,21 @@ fn other_script(case: &Case) -> String {
         Ok(Beside::Script { origin, .. }) => origin,
         _ => case.world.display().to_string(),
     };
-    if case.world.is_file() {
-        format!("the script beside the world, `{script}`, has changed since")
-    } else {
-        format!("the script `{script}` inside this program is another than it was then")
+    if let Some(profile) = &case.model_file {
+        let profile = profile.display();
+        return format!("the script of the world or the profile `{profile}` has changed since");
+    }
+    match families::member_of(&case.world) {
+        Some((family, _)) if family.is_file() => {
+            format!(
+                "the script in the family file `{}` has changed since",
+                family.display()
+            )
+        }
+        None if case.world.is_file() => {
+            format!("the script beside the world, `{script}`, has changed since")
+        }
+        _ => format!("the script `{script}` inside this program is another than it was then"),
     }
 }
 

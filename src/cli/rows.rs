@@ -3,6 +3,7 @@
 use containment_bench::Choice;
 use engine::Rollout;
 use engine::fork::ForkPoint;
+use plugins::trace::Outcome;
 use study::columns::{Cell, Hash};
 use study::rollout_id::RolloutFields;
 use study::row::{Row, row_columns};
@@ -55,6 +56,20 @@ pub(crate) fn cell_text(cell: &Cell) -> String {
         text if text.is_empty() => "null".to_owned(),
         text => text,
     }
+}
+
+/// Fails if the backend failed: such a trace ends where it failed.
+pub(crate) fn require_backend(
+    case: &Case,
+    policy: &Choice,
+    rollout: &Rollout,
+) -> Result<(), Failure> {
+    let Some(Outcome::Errored(message)) = rollout.outcome() else {
+        return Ok(());
+    };
+    let problem = Problem::new(format!("the model backend failed: {message}"))
+        .help("the trace ends where it failed and says neither that it is safe nor that it is not");
+    Err(Failure::new(Exit::Incomplete, problem).reproduced_by(case.command(policy)))
 }
 
 /// Fails if the backend failed: such a row has no numbers.

@@ -43,6 +43,11 @@ pub(crate) struct Args {
 
 /// Runs the rollout, writes the trace and prints the row.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.record.is_some() && args.record == args.trace {
+        let help = "name two files".to_owned();
+        let message = "--record and --trace name the same file";
+        return Err(Failure::usage(message, Some(help)));
+    }
     let case = Case::load(&args.world, &args.setting, terminal)?;
     let policy = args.policy.choice();
     let (mut rollout, hashes, tape) = match &args.record {

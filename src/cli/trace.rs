@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::library::{Library, case_of_row, chosen};
 use super::options::{Case, SettingArgs, parameter};
 use super::records::{self, Record};
+use super::rows;
 use super::terminal::Terminal;
 use super::traces;
 
@@ -75,6 +76,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Dot => dot::write(rollout.scenario(), rollout.trace(), rollout.labels()),
     };
     terminal.print(&text)?;
+    rows::require_backend(&case, &policy, &rollout)?;
     Ok(Exit::Ok)
 }
 

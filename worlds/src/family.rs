@@ -126,10 +126,10 @@ fn members(outline: &Outline<'_>, problems: &mut Problems) -> Option<Vec<Member>
     let mut bytes = 0;
     for (family, variant) in sheet.pairs() {
         let mut found = Problems::default();
-        let recipe = Recipe::new(&texts, &sheet, family, variant, &mut used, &mut found);
+        let recipe = Recipe::new(&texts, &sheet, family, variant);
         let world = recipe.world(&mut used, &mut found);
         let script = recipe.script(&mut used, &mut found);
-        bytes += world.text().len();
+        bytes += world.text().len() + script.as_ref().map_or(0, |script| script.text().len());
         if bytes > MOST_EXPANDED_BYTES {
             let message = format!("the members say more than {MOST_EXPANDED_BYTES} bytes together");
             let problem = Problem::new(Code::TooMany, outline.root().span(), message);

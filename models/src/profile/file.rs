@@ -15,11 +15,19 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::emit::{Keys, Syntax, Wrapping};
 
+/// What is read of a profile of any version.
+#[derive(Clone, Copy, Debug, Read)]
+#[serde(rename = "Profile")]
+pub(super) struct Version {
+    pub(super) schema: u32,
+}
+
 /// A profile as written.
 #[derive(Clone, Debug, Read)]
 #[serde(deny_unknown_fields, rename = "Profile")]
 pub(super) struct File {
-    pub(super) schema: u32,
+    #[serde(rename = "schema")]
+    pub(super) _schema: u32,
     pub(super) model: String,
     /// What the numbers are and where they come from.
     #[serde(default, rename = "note")]

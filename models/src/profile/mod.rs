@@ -129,13 +129,16 @@ impl Profile {
         let options = Options::default()
             .with_default_extension(Extensions::IMPLICIT_SOME)
             .with_recursion_limit(32);
-        let file: File = options.from_str(text)?;
-        if file.schema != SCHEMA {
+        // Before the fields: those of another version may be other ones.
+        if let Some(schema) = schema_of(text)
+            && schema != SCHEMA
+        {
             return Err(refused(format!(
-                "version {} of the grammar is not supported; this program reads version {SCHEMA}",
-                file.schema
+                "version {schema} of the grammar is not supported; this program reads version \
+                 {SCHEMA}"
             )));
         }
+        let file: File = options.from_str(text)?;
         Ok(Self {
             forms: forms(&file)?,
             model: file.model,
@@ -157,6 +160,14 @@ impl Profile {
     pub fn model(&self) -> &str {
         &self.model
     }
+}
+
+/// The version of the grammar that a text says it is written in.
+#[must_use]
+pub fn schema_of(text: &str) -> Option<u32> {
+    let options = Options::default().with_recursion_limit(32);
+    let version: Result<file::Version, _> = options.from_str(text);
+    version.ok().map(|version| version.schema)
 }
 
 fn refused(message: String) -> ScriptError {

@@ -35,24 +35,13 @@ impl Scripted {
         }
     }
 
-    /// A model that follows the script written in `text`.
+    /// A model that follows the script written in `text`. What it leaves to a behaviour profile is
+    /// not done, and what is open otherwise is given up.
     ///
     /// # Errors
-    /// When the script is not well-formed, or leaves something to a behaviour profile.
+    /// When the script is not well-formed.
     pub fn from_text(text: &str) -> Result<Self, ScriptError> {
-        let script = Script::parse(text)?;
-        match script.open_step() {
-            None => Ok(Self::new(script)),
-            Some((agent, step)) => Err(ScriptError {
-                line: 1,
-                column: 1,
-                message: format!(
-                    "step {step} of `{agent}` leaves something to a behaviour profile (`Inclined` \
-                     or `Persist`)"
-                ),
-                help: Some("choose a model that has one, for example qwen2_5_7b_instruct".into()),
-            }),
-        }
+        Script::parse(text).map(Self::new)
     }
 }
 

@@ -279,6 +279,8 @@ fn a_stratum_is_read_as_it_is_written() {
         "a:1/0",
         "a:-1/2",
         "a:1/99999999999",
+        ":0/4",
+        "a\nb:0/4",
     ] {
         assert!(hostile.parse::<Stratum>().is_err(), "{hostile}");
     }

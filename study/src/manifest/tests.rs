@@ -68,6 +68,7 @@ fn circumstances_are_files_workers_and_the_digest_of_the_rows() {
         [
             "study_file",
             "world_files",
+            "model_files",
             "workers",
             "rows_digest",
             "scenarios_digest"

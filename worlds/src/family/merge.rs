@@ -1,8 +1,9 @@
 //! From a family file to the text of one member: parts are added, words are put in.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::MOST_EXPANDED_BYTES;
 use super::expansion::Expansion;
 use super::sheet::{PART_FIELDS, Sheet, Words};
 use crate::diagnostic::{Code, Problem, Problems, shortened};
@@ -56,15 +57,13 @@ impl<'a, 'o> Recipe<'a, 'o> {
         sheet: &'a Sheet<'o>,
         family: usize,
         variant: usize,
-        used: &mut Used,
-        problems: &mut Problems,
     ) -> Self {
         Self {
             texts,
             sheet,
             family,
             variant,
-            words: resolved(sheet.words_of(family, variant), used, problems),
+            words: sheet.words_of(family, variant),
         }
     }
 
@@ -118,7 +117,7 @@ impl<'a, 'o> Recipe<'a, 'o> {
         Writer {
             file: self.texts.file,
             texts: self.texts,
-            words: &self.words,
+            words: Dictionary::new(&self.words),
             out: Expansion::default(),
             used,
             problems,
@@ -126,8 +125,11 @@ impl<'a, 'o> Recipe<'a, 'o> {
     }
 }
 
-/// How many words may be put into one, all nested ones counted.
-const MOST_ROUNDS: usize = 16;
+/// Bytes of the longest word, with the words in it put in.
+const LONGEST_WORD: usize = 1 << 16;
+
+/// How brackets are written.
+const ALONE: &str = "`{name}` stands for a word; `{{` and `}}` are brackets";
 
 /// Where the names of the words stand that were put in.
 pub(super) type Used = BTreeSet<usize>;
@@ -152,7 +154,7 @@ impl<'o> Fields<'o> {
 struct Writer<'w, 'o> {
     file: &'o str,
     texts: &'w Texts<'o>,
-    words: &'w Words,
+    words: Dictionary<'w>,
     out: Expansion,
     used: &'w mut Used,
     problems: &'w mut Problems,
@@ -216,17 +218,11 @@ impl<'o> Writer<'_, 'o> {
         }
     }
 
-    /// The key of an entry with words put in, as it is written.
+    /// The key of an entry with words put in, as it is written; as it stands if that cannot be done.
     fn key(&mut self, entry: At<'_>) -> String {
-        let mut key = entry.label().unwrap_or_default().to_owned();
-        for (name, word) in self.words {
-            let bracketed = format!("{{{name}}}");
-            if key.contains(&bracketed) {
-                key = key.replace(&bracketed, &word.value);
-                self.used.insert(word.name.start);
-            }
-        }
-        key
+        let written = entry.label().unwrap_or_default();
+        let key = self.words.put_together(written, self.used, self.problems);
+        key.unwrap_or_else(|_| written.to_owned())
     }
 
     fn fields(&mut self, fields: &Fields<'o>) {
@@ -286,75 +282,147 @@ impl<'o> Writer<'_, 'o> {
     /// literal that was.
     fn bracket(&mut self, written: &str, at: usize, start: usize) -> usize {
         let rest = &written[at..];
-        for doubled in ["{{", "}}"] {
-            if rest.starts_with(doubled) {
-                self.out.put(&doubled[..1], start + at..start + at + 2);
-                return 2;
+        match bracket(rest) {
+            Bracket::Doubled => {
+                self.out.put(&rest[..1], start + at..start + at + 2);
+                2
+            }
+            Bracket::Alone => {
+                let span = start + at..start + at + 1;
+                let problem = Problem::new(Code::UnknownWord, span, "a bracket that stands alone");
+                self.problems.push(problem.help(ALONE));
+                1
+            }
+            Bracket::Word(name) => {
+                let length = name.len() + 2;
+                let span = start + at..start + at + length;
+                self.word(name, span, written.starts_with('r'));
+                length
             }
         }
-        let end = rest.strip_prefix('{').and_then(|name| name.find('}'));
-        let Some(end) = end else {
-            let span = start + at..start + at + 1;
-            let problem = Problem::new(Code::UnknownWord, span, "a bracket that stands alone");
-            self.problems
-                .push(problem.help("`{name}` stands for a word; `{{` and `}}` are brackets"));
-            return 1;
-        };
-        let length = end + 2;
-        let span = start + at..start + at + length;
-        self.word(&rest[1..=end], span, written.starts_with('r'));
-        length
     }
 
     /// The word called `name`, which stands at `span`.
     fn word(&mut self, name: &str, span: Range<usize>, is_raw: bool) {
-        let Some(word) = self.words.get(name) else {
+        if !self.words.words.contains_key(name) {
             let message = format!("there is no word `{}`", shortened(name));
-            let known = self.words.keys().map(String::as_str);
+            let known = self.words.words.keys().map(String::as_str);
             let problem = Problem::new(Code::UnknownWord, span, message).label("not known");
             self.problems.push(problem.maybe_help(advice(name, known)));
             return;
+        }
+        // What is wrong with the word itself was told at its name.
+        let Some(said) = self.words.say(name, self.used, self.problems) else {
+            return;
         };
-        self.used.insert(word.name.start);
+        if self.out.text().len() > MOST_EXPANDED_BYTES {
+            return;
+        }
         if !is_raw {
-            self.out.put(&escaped(&word.value), span);
-        } else if word.value.contains('"') {
+            self.out.put(&escaped(said), span);
+        } else if said.contains('"') {
             let message = format!("the word `{name}` has quotes, which end a raw text");
             let problem = Problem::new(Code::UnknownWord, span, message);
             self.problems
                 .push(problem.help("write the text without `r`"));
         } else {
-            self.out.put(&word.value, span);
+            self.out.put(said, span);
         }
     }
 }
 
-/// Words in which other words are put in.
-fn resolved(mut words: Words, used: &mut Used, problems: &mut Problems) -> Words {
-    let names: Vec<String> = words.keys().cloned().collect();
-    for name in names {
-        for round in 0.. {
-            let word = &words[&name];
-            let inner = words
-                .iter()
-                .find(|(other, _)| word.value.contains(&format!("{{{other}}}")));
-            let Some((inner, by)) = inner else {
-                break;
-            };
-            if round == MOST_ROUNDS {
-                let message = format!("the word `{name}` has itself in it, or far too many others");
-                let problem = Problem::new(Code::UnknownWord, word.name.clone(), message);
-                problems.push(problem.label("never ends"));
-                break;
-            }
-            let value = word.value.replace(&format!("{{{inner}}}"), &by.value);
-            used.insert(by.name.start);
-            if let Some(word) = words.get_mut(&name) {
-                word.value = value;
-            }
+/// Words with other words put into them, each once it is needed.
+struct Dictionary<'w> {
+    words: &'w Words,
+    /// What a word says; nothing while it is being put together, or if something is wrong with it.
+    said: BTreeMap<String, Option<String>>,
+}
+
+impl<'w> Dictionary<'w> {
+    const fn new(words: &'w Words) -> Self {
+        Self {
+            words,
+            said: BTreeMap::new(),
         }
     }
-    words
+
+    /// What a word says; nothing if it is not known, or if something is wrong with it, which is told
+    /// at its name.
+    fn say(&mut self, name: &str, used: &mut Used, problems: &mut Problems) -> Option<&str> {
+        let word = self.words.get(name)?;
+        used.insert(word.name.start);
+        if !self.said.contains_key(name) {
+            // A word that is met again while it is being put together never ends.
+            self.said.insert(name.to_owned(), None);
+            match self.put_together(&word.value, used, problems) {
+                Ok(value) => {
+                    self.said.insert(name.to_owned(), Some(value));
+                }
+                Err(message) => {
+                    let message = format!("the word `{}` {message}", shortened(name));
+                    let problem = Problem::new(Code::UnknownWord, word.name.clone(), message);
+                    problems.push(problem.label("cannot be put in"));
+                }
+            }
+        }
+        self.said.get(name)?.as_deref()
+    }
+
+    /// The value of a word with the words in it put in, or what is wrong with it.
+    fn put_together(
+        &mut self,
+        value: &str,
+        used: &mut Used,
+        problems: &mut Problems,
+    ) -> Result<String, String> {
+        let mut out = String::new();
+        let mut rest = value;
+        while let Some(at) = rest.find(['{', '}']) {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            match bracket(rest) {
+                Bracket::Doubled => {
+                    out.push_str(&rest[..1]);
+                    rest = &rest[2..];
+                }
+                Bracket::Alone => return Err(format!("has a bracket that stands alone; {ALONE}")),
+                Bracket::Word(inner) => {
+                    let Some(said) = self.say(inner, used, problems) else {
+                        let inner = shortened(inner);
+                        return Err(format!("has `{{{inner}}}` in it, which stands for nothing"));
+                    };
+                    out.push_str(said);
+                    rest = &rest[inner.len() + 2..];
+                }
+            }
+            if out.len() > LONGEST_WORD {
+                return Err(format!("says more than {LONGEST_WORD} bytes"));
+            }
+        }
+        out.push_str(rest);
+        Ok(out)
+    }
+}
+
+/// What a bracket at the beginning of a text is.
+enum Bracket<'t> {
+    /// A bracket, written twice.
+    Doubled,
+    /// This word.
+    Word(&'t str),
+    /// Neither.
+    Alone,
+}
+
+fn bracket(text: &str) -> Bracket<'_> {
+    if text.starts_with("{{") || text.starts_with("}}") {
+        return Bracket::Doubled;
+    }
+    let name = text.strip_prefix('{').and_then(|name| {
+        let end = name.find('}')?;
+        Some(&name[..end])
+    });
+    name.map_or(Bracket::Alone, Bracket::Word)
 }
 
 /// A text as it is written between quotes.

@@ -291,6 +291,16 @@ fn choices(map: Option<At<'_>>, parts: &[Part<'_>], problems: &mut Problems) -> 
         problems.push(Problem::new(Code::NothingHappens, map.span(), message).label("empty"));
     }
     let choice = |(name, at): (String, At<'_>)| {
+        if name.contains('/') {
+            // `a/b` with `c` and `a` with `b/c` would be called the same.
+            let message = format!("the name `{}` has a `/`", shortened(&name));
+            let problem = Problem::new(Code::InvalidName, at.label_span(), message);
+            problems.push(
+                problem
+                    .label("cannot be used")
+                    .help("members are called `family/variant`: leave `/` out of both names"),
+            );
+        }
         if require(at, Shape::Group, "`(words: ..., parts: ...)`", problems) {
             known_fields(at, &CHOICE_FIELDS, problems);
         }

@@ -416,22 +416,73 @@ fn entries_with_the_same_key_once_words_are_put_in_are_added_together() {
     assert_eq!(script.matches("\"assistant\"").count(), 1, "{script}");
 }
 
+/// The base with these words instead of its own, of which one more is `who`.
+fn with_words(words: &str) -> String {
+    BASE.replace(r#"words: {"stranger": "outsider@external.local"}"#, words)
+}
+
 #[test]
 fn words_may_have_words_in_them_but_not_themselves() {
-    let text = BASE.replace(
-        r#"words: {"stranger": "outsider@external.local"}"#,
-        r#"words: {"stranger": "{who}@external.local", "who": "outsider"}"#,
-    );
+    let text = with_words(r#"words: {"stranger": "{who}@external.local", "who": "out{{sider"}"#);
     let members = load_family(&text, "family.ron").unwrap();
     let mut sources = members[0].scenario.sources.iter();
     let (_, who) = sources
         .find_map(|source| source.content.field("who"))
         .unwrap();
-    assert_eq!(&**who, "outsider@external.local");
-    let found = problems(&text.replace(r#""who": "outsider""#, r#""who": "{stranger}""#));
+    assert_eq!(&**who, "out{sider@external.local");
+    let found = problems(&text.replace(r#""who": "out{{sider""#, r#""who": "{stranger}""#));
     assert!(found.iter().all(|(code, ..)| *code == Code::UnknownWord));
     assert!(
         found.iter().any(|(_, written, _)| written == "\"who\""),
         "{found:?}"
+    );
+}
+
+#[test]
+fn names_of_families_and_variants_have_no_slash() {
+    let found = changed(r#""share_plan": ("#, r#""share/plan": ("#);
+    assert_one(&found, Code::InvalidName, "\"share/plan\"");
+    let found = changed(
+        r#""alone": (parts: ["alone"])"#,
+        r#""a/lone": (parts: ["alone"])"#,
+    );
+    assert_one(&found, Code::InvalidName, "\"a/lone\"");
+}
+
+/// A word that stands for nothing was put in as it is written, and no one was told.
+#[test]
+fn an_unknown_word_or_a_lone_bracket_in_a_word_is_told() {
+    for value in ["{whom}@external.local", "a } b", "{"] {
+        let text = with_words(&format!(r#"words: {{"stranger": "{value}"}}"#));
+        assert_one(&problems(&text), Code::UnknownWord, "\"stranger\"");
+    }
+}
+
+/// Words that each say the next many times grow beyond any memory.
+#[test]
+fn words_that_grow_without_end_are_refused() {
+    let mut words = vec![r#""stranger": "{a0}""#.to_owned()];
+    for level in 0..12 {
+        let next = format!("{{a{}}}", level + 1).repeat(16);
+        words.push(format!(r#""a{level}": "{next}""#));
+    }
+    words.push(r#""a12": "x""#.to_owned());
+    let text = with_words(&format!("words: {{{}}}", words.join(", ")));
+    let found = problems(&text);
+    assert!(
+        found
+            .iter()
+            .any(|(_, _, message)| message.contains("more than")),
+        "{found:?}"
+    );
+    // And texts that say a long word many times.
+    let long = format!(r#"words: {{"stranger": "{}"}}"#, "x".repeat(60_000));
+    let often = "{stranger}".repeat(4_000);
+    let text = with_words(&long).replace("Share {document} with {stranger}.", &often);
+    let found = problems(&text);
+    assert!(
+        found.iter().any(|(code, ..)| *code == Code::TooMany),
+        "{:?}",
+        found.first().map(|(code, ..)| code)
     );
 }
