@@ -12,10 +12,8 @@ use plugins::tool::Operation;
 use worlds::spec::Scenario;
 
 use crate::agenda::AgendaEvent;
-use crate::components::call::Proposal;
 use crate::error::RestoreError;
 use crate::feed;
-use crate::identity::Identity;
 use crate::rollout::Rollout;
 use crate::setup::{Plugins, Setting};
 use crate::snapshot::Snapshot;
@@ -143,12 +141,7 @@ fn firing_hooks(rollout: &mut Rollout) -> Hooks {
         AgendaEvent::Persist(_) => Hooks::MEMORY_WRITE,
         AgendaEvent::Recover(_) => Hooks::RECOVERY,
         AgendaEvent::Commit(call) => {
-            let world = rollout.world();
-            let entity = world.resource::<Identity>().proposals.entity(call.index());
-            let tool = world
-                .get::<Proposal>(entity)
-                .expect("a call id has its entity")
-                .tool;
+            let tool = rollout.proposal(call).tool;
             let memory = match rollout.scenario().briefing.tools[tool.index()].operation {
                 Operation::MemoryRead(_) => Hooks::MEMORY_READ,
                 Operation::MemoryWrite(_) | Operation::MemoryUpdate(_) => Hooks::MEMORY_WRITE,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bevy_ecs::prelude::Resource;
 use plugins::action::ActionParser;
 use plugins::draws::{Draws, RolloutKey};
 use plugins::ids::{RecordId, SourceId, StoreId};
@@ -145,7 +144,7 @@ fn initial_by_key(scenario: &Scenario) -> Vec<BTreeMap<Text, InitialRecord>> {
 }
 
 /// Scenario and setting, for the systems to read.
-#[derive(Clone, Debug, Resource)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) instrumentation: Instrumentation,
@@ -178,7 +177,6 @@ impl<T> Exclusive<T> {
 }
 
 /// The policy and its keyed draws.
-#[derive(Resource)]
 pub(crate) struct Guard {
     pub(crate) policy: Exclusive<Box<dyn Policy>>,
     pub(crate) hooks: Hooks,
@@ -186,7 +184,6 @@ pub(crate) struct Guard {
 }
 
 /// The model, the parser and what they reuse from call to call.
-#[derive(Resource)]
 pub(crate) struct Mind {
     pub(crate) model: Exclusive<Box<dyn ModelBackend>>,
     pub(crate) parser: Arc<dyn ActionParser>,

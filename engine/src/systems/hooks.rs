@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::LabelId;
 use plugins::policy::{
@@ -24,12 +23,11 @@ use crate::setup::Guard;
 /// recorded.
 pub(crate) fn ask<V: Verdict>(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hook: Hook,
     agent: Option<AgentId>,
     call: impl FnOnce(&mut dyn Policy, &mut View<'_>, &Stage) -> Ruling<V>,
 ) -> Ruling<V> {
-    let guard = &mut **guard;
     if !guard.hooks.contains(Hooks::from(hook)) {
         return Ruling::new(V::neutral(), Reason::default_allow());
     }
@@ -108,7 +106,7 @@ pub(crate) struct Ruled {
 /// Asks the user about `subject`.
 pub(crate) fn ask_user(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     agent: Option<AgentId>,
     subject: Subject,
     authorized: bool,
@@ -159,7 +157,7 @@ pub(crate) struct Passage {
 /// Asks the policy whether `flow` may enter.
 pub(crate) fn admit(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     decisions: &mut Decisions,
     passage: &Passage,
