@@ -218,6 +218,12 @@ impl Agenda {
         self.waiting.last()
     }
 
+    /// The next event if the rollout is halted now.
+    pub(crate) fn next_surviving(&self) -> Option<&Scheduled> {
+        let mut latest_first = self.waiting.iter();
+        latest_first.rfind(|waiting| waiting.event.survives_halt())
+    }
+
     /// Whether `event` waits.
     pub(crate) fn awaits(&self, event: &AgendaEvent) -> bool {
         self.waiting.iter().any(|waiting| waiting.event == *event)

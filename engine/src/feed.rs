@@ -121,7 +121,8 @@ impl<'a> Past<'a> {
         prefix: Prefix<'a>,
         call: impl FnOnce(&mut dyn plugins::policy::Policy, &mut View<'_>),
     ) {
-        if !guard.hooks.contains(hook) {
+        let (member, draws) = guard.first();
+        if !member.hooks.contains(hook) {
             return;
         }
         let event = self.event();
@@ -129,16 +130,16 @@ impl<'a> Past<'a> {
             FED,
             u32::try_from(self.index).expect("traces are far shorter"),
         );
-        guard.draws.at(event.episode, "policy", key);
+        draws.at(event.episode, "policy", key);
         let mut view = View {
             briefing: &self.scenario().briefing,
             prefix,
             labels: &self.recorder.labels,
             tick: event.tick,
             episode: event.episode,
-            draws: &mut guard.draws,
+            draws,
         };
-        call(guard.policy.get().as_mut(), &mut view);
+        call(member.policy.get().as_mut(), &mut view);
     }
 
     /// The trace before this event, or with it if the hook fired after it was recorded.

@@ -14,18 +14,18 @@ use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
 use plugins::policy::Policy;
 use plugins::trace::{LimitKind, Outcome, Trace};
-use worlds::spec::Scenario;
+use worlds::spec::{Limits, Scenario};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{AgendaEvent, Phase, Scheduled};
 use crate::bytes::append;
-use crate::clock::Due;
+use crate::clock::{Clock, Due};
 use crate::components::call::Proposal;
 use crate::error::RestoreError;
 use crate::places::Places;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
-use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
+use crate::setup::{Exclusive, Guard, Member, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot, policy_free_hash};
 use crate::state::State;
 use crate::systems::settle::{self, SettledProposals, SettledSinks};
@@ -107,20 +107,24 @@ impl Rollout {
         restored
     }
 
-    /// Goes on where it is, and where `here` was taken, under a policy that is new to it.
-    ///
-    /// # Errors
-    /// When `here` belongs to another setting or model.
-    pub(crate) fn hand_over(
-        &mut self,
-        here: &Snapshot,
-        plugins: Plugins,
-        setting: &Setting,
-    ) -> Result<(), RestoreError> {
-        let scenario = Arc::clone(self.scenario());
-        self.prepare(&scenario, plugins, setting);
-        self.check_belonging(&here.belonging)?;
-        self.restore_model(here)
+    /// Goes back to where `snapshot` of this rollout was taken, under these policies as they are.
+    pub(crate) fn go_back(&mut self, snapshot: &Snapshot, members: Vec<Member>) {
+        self.state_mut().guard.members = members;
+        self.restore_model(snapshot)
+            .expect("the model is the one that saved this state");
+        self.write(&snapshot.columns);
+    }
+
+    /// Makes the policy at `index` of those that go through this rollout together its first.
+    pub(crate) fn turn_to(&mut self, index: usize) {
+        let members = &mut self.state_mut().guard.members;
+        members.swap(0, index);
+        self.belonging.policy_hash = members[0].hash;
+    }
+
+    /// The policies that go through this rollout together, and their draws.
+    pub(crate) fn guard(&mut self) -> &mut Guard {
+        &mut self.state_mut().guard
     }
 
     /// Puts scenario, setting and plugins before the systems.
@@ -327,7 +331,7 @@ impl Rollout {
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
-        self.state_mut().guard.policy.get()
+        self.state_mut().guard.first().0.policy.get()
     }
 
     fn model(&mut self) -> &mut Box<dyn ModelBackend> {
@@ -338,6 +342,18 @@ impl Rollout {
     #[must_use]
     pub fn next_event(&self) -> Option<&Scheduled> {
         self.state().agenda.next()
+    }
+
+    /// The event that runs in the stead of the next one, if a limit overtakes that.
+    pub(crate) fn next_after_limit(&self) -> Option<&Scheduled> {
+        let State {
+            agenda,
+            clock,
+            setup,
+            ..
+        } = self.state();
+        limit_before(agenda.next()?, clock, &setup.scenario().limits)?;
+        agenda.next_surviving()
     }
 
     /// The trace so far.
@@ -413,14 +429,25 @@ fn next_due(stage: &mut Stage) -> Option<Scheduled> {
             return Some(next);
         }
         let limits = &stage.scenario().limits;
-        if stage.clock.limited_events >= limits.events {
-            stage.limit(LimitKind::Events);
-        } else if next.tick - stage.clock.episode_start > limits.ticks {
-            stage.limit(LimitKind::Ticks);
+        if let Some(limit) = limit_before(&next, stage.clock, limits) {
+            stage.limit(limit);
         } else {
             stage.clock.limited_events += 1;
             return Some(next);
         }
+    }
+}
+
+/// The limit that is reached before `next` may run.
+fn limit_before(next: &Scheduled, clock: &Clock, limits: &Limits) -> Option<LimitKind> {
+    if next.event.survives_halt() {
+        None
+    } else if clock.limited_events >= limits.events {
+        Some(LimitKind::Events)
+    } else if next.tick - clock.episode_start > limits.ticks {
+        Some(LimitKind::Ticks)
+    } else {
+        None
     }
 }
 
@@ -454,8 +481,8 @@ fn inputs(prepared: &Arc<Prepared>, plugins: Plugins, setting: &Setting) -> (Inp
     let mut draws = Draws::new(setting.key.clone());
     draws.recording(true);
     let guard = Guard {
-        hooks: policy.hooks(),
-        policy: Exclusive::new(policy),
+        members: vec![Member::new(0, policy, policy_hash)],
+        parted: Vec::new(),
         draws,
     };
     let mind = Mind {

@@ -277,11 +277,15 @@ fn delegate(
     }
     stage.clock.delegations += 1;
     let (_, _, utterance, ..) = agents.get(identity, agent);
-    let label = |field: &Field| {
-        let own = utterance.label_of(&field.name);
-        stage.recorder.labels.flagged(own, Flags::VIA_MESSAGE)
-    };
-    let labels = fields.iter().map(label).collect();
+    let mut labels = FieldLabels::new();
+    for field in &fields {
+        labels.push(
+            stage
+                .recorder
+                .labels
+                .flagged(utterance.label_of(&field.name), Flags::VIA_MESSAGE),
+        );
+    }
     let said = Said {
         content: Content { fields },
         labels,
