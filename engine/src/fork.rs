@@ -148,7 +148,7 @@ struct Branch {
 impl Group {
     /// Runs to the end under the policies that rule as the first does. The others are put off.
     fn run(&mut self, rollout: &mut Rollout) {
-        loop {
+        while !self.is_apart(&rollout.guard().members) {
             let before = self.before_hooks(rollout);
             if rollout.step().is_none() {
                 return;
@@ -160,6 +160,12 @@ impl Group {
                 self.branches.push_back(Branch { before, members });
             }
         }
+        rollout.run();
+    }
+
+    /// Whether a policy that left the shared prefix has nobody left to part from.
+    fn is_apart(&self, members: &[Member]) -> bool {
+        matches!(members, [only] if self.points[only.position].is_some())
     }
 
     /// The rollout before an event that may fire hooks, where there is something to come back for.

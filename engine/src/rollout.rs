@@ -187,10 +187,6 @@ impl Rollout {
 
     /// Takes the next event, advances the clock to it and puts it before the systems.
     fn begin_event(&mut self) -> Option<Step> {
-        if !self.state_mut().identity.has_spare() {
-            self.world
-                .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
-        }
         let mut stage = self.state_mut().stage();
         let due = next_due(&mut stage)?;
         stage.clock.tick = due.tick;
@@ -209,16 +205,27 @@ impl Rollout {
         Some(step)
     }
 
-    /// Bounds the queue after an event. Whether there is something to settle.
+    /// Bounds the queue after an event, and sees to it that the next one finds free entities. Whether
+    /// there is something to settle.
     fn finish_event(&mut self, step: &Step) -> bool {
-        let mut stage = self.state_mut().stage();
+        let state = self.state_mut();
+        let has_spare = state.identity.has_spare();
+        let mut stage = state.stage();
         if stage.agenda.len() > stage.scenario().limits.queue as usize {
             stage.limit(LimitKind::Queue);
         }
-        settle::concerned_by(
-            step.phase,
-            &stage.recorder.trace.events[step.events_before..],
-        )
+        let new = &stage.recorder.trace.events[step.events_before..];
+        let is_to_settle = settle::concerned_by(step.phase, new);
+        if !has_spare {
+            self.reserve();
+        }
+        is_to_settle
+    }
+
+    /// Sees to it that the next event finds free entities.
+    fn reserve(&mut self) {
+        self.world
+            .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
     }
 
     /// The state outside the entities, found by an id that was looked up once.
@@ -308,6 +315,9 @@ impl Rollout {
         let state = self.state_mut();
         state.due = Due::default();
         state.wholes.0.clear();
+        if !state.identity.has_spare() {
+            self.reserve();
+        }
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
         self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
     }

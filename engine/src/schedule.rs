@@ -71,9 +71,10 @@ impl Dispatcher {
 }
 
 fn run(system: &mut BoxedSystem, world: &mut World) {
-    // The systems take resources that exist for the whole life of the world, so this cannot fail.
+    // The systems take resources that exist for the whole life of the world, so this cannot fail; and
+    // none of them defers anything.
     system
-        .run((), world)
+        .run_without_applying_deferred((), world)
         .expect("every resource of the engine is present");
 }
 
