@@ -222,16 +222,14 @@ impl Worker {
             policies,
             |policy| plugins(plan, group, policy),
             |ends, rollout| {
-                let mut shared: Option<Row> = None;
-                for &End { position, fork } in ends {
-                    let fields = plan.fields(group, position);
-                    let row = match &shared {
-                        None => row(rollout, &fields, Some(fork)),
-                        Some(row) => under_another(row, &fields, fork),
-                    };
-                    shared.get_or_insert_with(|| row.clone());
-                    rows[position] = Some(row);
+                let (first, others) = ends.split_first().expect("somebody's rollout");
+                let fields = |end: &End| plan.fields(group, end.position);
+                let measured = row(rollout, &fields(first), Some(first.fork));
+                for end in others {
+                    let row = under_another(&measured, &fields(end), end.fork);
+                    rows[end.position] = Some(row);
                 }
+                rows[first.position] = Some(measured);
             },
         );
         let rows = rows
