@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::Resource;
 use plugins::draws::EventKey;
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, SourceId, StoreId};
 use plugins::policy::{DenialReason, RecoveryAction};
@@ -193,7 +192,7 @@ impl Scheduled {
 
 /// The agenda: a sorted list, the next event last. Rollouts have a handful of waiting events, for
 /// which this beats a heap, and it is already in snapshot order.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Resource, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agenda {
     waiting: Vec<Scheduled>,
 }
@@ -217,6 +216,12 @@ impl Agenda {
     #[must_use]
     pub fn next(&self) -> Option<&Scheduled> {
         self.waiting.last()
+    }
+
+    /// The next event if the rollout is halted now.
+    pub(crate) fn next_surviving(&self) -> Option<&Scheduled> {
+        let mut latest_first = self.waiting.iter();
+        latest_first.rfind(|waiting| waiting.event.survives_halt())
     }
 
     /// Whether `event` waits.

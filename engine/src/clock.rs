@@ -1,6 +1,5 @@
 //! Virtual time and what bounds it.
 
-use bevy_ecs::prelude::Resource;
 use plugins::draws::EventKey;
 use plugins::trace::{LimitKind, Outcome};
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,7 @@ pub(crate) enum Halt {
 }
 
 /// Where the rollout stands in virtual time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Resource, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Clock {
     /// Now, in ticks.
     pub(crate) tick: u64,
@@ -48,7 +47,7 @@ pub(crate) struct Clock {
 
 /// The running event, and how many children of each type it has scheduled. Empty between events,
 /// so it is no part of a snapshot.
-#[derive(Clone, Debug, Default, Resource)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Due {
     /// The event, until the system of its phase takes it.
     pub(crate) event: Option<Scheduled>,

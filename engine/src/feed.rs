@@ -5,6 +5,7 @@
 //! read was carried out leaves nothing in a trace, so `on_commit` and `on_memory_read` are fed with
 //! its proposal. A call that a limit overtook before its turn is fed as if it had had it.
 
+use bevy_ecs::prelude::{Mut, World};
 use plugins::draws::EventKey;
 use plugins::ids::{CallId, NodeId, RecordId, StoreId};
 use plugins::label::{Flags, LabelId};
@@ -23,6 +24,7 @@ use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::rollout::Rollout;
 use crate::setup::{Guard, Setup};
+use crate::state::State;
 
 /// The role of fed events in draw keys: no agenda event has it.
 const FED: u8 = u8::MAX;
@@ -30,27 +32,38 @@ const FED: u8 = u8::MAX;
 /// Feeds the trace so far to the rollout's policy.
 pub(crate) fn feed(rollout: &mut Rollout) {
     let world = rollout.world();
-    let mut guard = world
-        .remove_resource::<Guard>()
-        .expect("every rollout has a policy");
-    let recorder = world.resource::<Recorder>();
-    for index in 0..recorder.trace.events.len() {
-        Past {
-            world,
+    world.resource_scope(|world, mut state: Mut<State>| {
+        let State {
+            agenda,
             recorder,
-            index,
+            setup,
+            identity,
+            guard,
+            ..
+        } = &mut *state;
+        for index in 0..recorder.trace.events.len() {
+            let past = Past {
+                world,
+                agenda,
+                recorder,
+                setup,
+                identity,
+                index,
+            };
+            past.feed(guard);
         }
-        .feed(&mut guard);
-    }
-    guard.draws.take_record().for_each(drop);
-    world.insert_resource(guard);
+        guard.draws.take_record().for_each(drop);
+    });
 }
 
 /// One past event.
 #[derive(Clone, Copy)]
 struct Past<'a> {
-    world: &'a bevy_ecs::prelude::World,
+    world: &'a World,
+    agenda: &'a Agenda,
     recorder: &'a Recorder,
+    setup: &'a Setup,
+    identity: &'a Identity,
     index: usize,
 }
 
@@ -108,7 +121,8 @@ impl<'a> Past<'a> {
         prefix: Prefix<'a>,
         call: impl FnOnce(&mut dyn plugins::policy::Policy, &mut View<'_>),
     ) {
-        if !guard.hooks.contains(hook) {
+        let (member, draws) = guard.first();
+        if !member.hooks.contains(hook) {
             return;
         }
         let event = self.event();
@@ -116,16 +130,16 @@ impl<'a> Past<'a> {
             FED,
             u32::try_from(self.index).expect("traces are far shorter"),
         );
-        guard.draws.at(event.episode, "policy", key);
+        draws.at(event.episode, "policy", key);
         let mut view = View {
             briefing: &self.scenario().briefing,
             prefix,
             labels: &self.recorder.labels,
             tick: event.tick,
             episode: event.episode,
-            draws: &mut guard.draws,
+            draws,
         };
-        call(guard.policy.get().as_mut(), &mut view);
+        call(member.policy.get().as_mut(), &mut view);
     }
 
     /// The trace before this event, or with it if the hook fired after it was recorded.
@@ -190,15 +204,15 @@ impl<'a> Past<'a> {
     }
 
     fn awaits(self, event: AgendaEvent) -> bool {
-        self.world.resource::<Agenda>().awaits(&event)
+        self.agenda.awaits(&event)
     }
 
     fn scenario(self) -> &'a Scenario {
-        &self.world.resource::<Setup>().prepared.scenario
+        &self.setup.prepared.scenario
     }
 
     fn component(self, call: CallId) -> &'a Proposal {
-        let proposals = &self.world.resource::<Identity>().proposals;
+        let proposals = &self.identity.proposals;
         let proposal = self.world.get(proposals.entity(call.index()));
         proposal.expect("a call id has its entity")
     }
@@ -283,11 +297,7 @@ impl<'a> Past<'a> {
     }
 
     fn record(self, record: RecordId) -> (&'a Record, &'a Taint) {
-        let entity = self
-            .world
-            .resource::<Identity>()
-            .records
-            .entity(record.index());
+        let entity = self.identity.records.entity(record.index());
         let record = self
             .world
             .get::<Record>(entity)
@@ -316,7 +326,7 @@ impl<'a> Past<'a> {
     }
 
     fn feed_message(self, guard: &mut Guard, message: usize) {
-        let entity = self.world.resource::<Identity>().messages.entity(message);
+        let entity = self.identity.messages.entity(message);
         let message = self
             .world
             .get::<Message>(entity)
@@ -345,7 +355,7 @@ impl<'a> Past<'a> {
     }
 
     fn feed_observation(self, guard: &mut Guard, call: CallId) {
-        let prepared = &self.world.resource::<Setup>().prepared;
+        let prepared = &self.setup.prepared;
         let (content, labels, subject) = match &self.component(call).returned {
             Some(Returned::Source(source)) => (
                 &prepared.scenario.sources[source.index()].content,
@@ -477,7 +487,7 @@ impl<'a> Past<'a> {
                 None
             }
         };
-        (0..self.world.resource::<Identity>().records.used())
+        (0..self.identity.records.used())
             .map(|index| self.record(RecordId::at(index)))
             .filter(|(record, _)| {
                 let store = &scenario.stores[record.store.index()];

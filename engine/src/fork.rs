@@ -1,23 +1,26 @@
 //! Several policies from one identical state.
 //!
-//! A policy can influence nothing before its first declared hook fires, so policies share the run
-//! up to there: the shared prefix runs without a policy, and each policy is forked just before the
-//! first event that would fire one of its hooks. A fork equals the run from scratch, byte for byte.
+//! A policy can influence nothing but by its rulings, so policies share a run for as long as they
+//! rule the same. At each hook all of them are asked, each with its own state; a policy that does not
+//! declare the hook rules neutral. Those that rule otherwise than the first go back to just before
+//! the event and go on from there, together for as long as they agree. Every rollout equals the run
+//! from scratch, byte for byte.
+//!
+//! The fork point of a policy is just before the first event that would fire one of its hooks: up to
+//! there it shares the prefix that is the same without any policy.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use plugins::policy::{Hooks, Policy};
-use plugins::state::SavedState;
+use plugins::policy::Hooks;
 use plugins::tool::Operation;
 use worlds::spec::Scenario;
 
-use crate::agenda::AgendaEvent;
-use crate::components::call::Proposal;
+use crate::agenda::{AgendaEvent, Scheduled};
 use crate::error::RestoreError;
 use crate::feed;
-use crate::identity::Identity;
 use crate::rollout::Rollout;
-use crate::setup::{Plugins, Setting};
+use crate::setup::{Member, Plugins, Setting};
 use crate::snapshot::Snapshot;
 
 /// Where a policy left the shared prefix.
@@ -47,20 +50,9 @@ pub struct Work {
     pub from_scratch: u64,
 }
 
-/// The shared prefix runs under this: no hooks, no state.
-struct NoPolicy;
-
-impl SavedState for NoPolicy {}
-
-impl Policy for NoPolicy {
-    fn hooks(&self) -> Hooks {
-        Hooks::empty()
-    }
-}
-
 /// Runs `policy_count` policies on one scenario and setting, sharing what they share, and hands each
-/// finished rollout to `finished` with its position and fork point: first those that share all of it,
-/// which end where the shared run does, then in order of fork point and position. `make` gives the policy at a position (from 0), with model and parser.
+/// finished rollout to `finished` with its position and fork point, in any order. `make` gives the
+/// policy at a position (from 0), with model and parser.
 ///
 /// # Panics
 /// When `make` gives models that differ: what they share would not be shared.
@@ -69,72 +61,172 @@ pub fn run_group(
     scenario: &Arc<Scenario>,
     setting: &Setting,
     policy_count: usize,
-    mut make: impl FnMut(usize) -> Plugins,
+    make: impl FnMut(usize) -> Plugins,
     mut finished: impl FnMut(usize, &mut Rollout, ForkPoint),
 ) -> Work {
-    if policy_count == 0 {
-        return Work::default();
-    }
-    let mut waiting: Vec<(usize, Plugins)> = (0..policy_count)
-        .map(|index| (index, make(index)))
-        .collect();
-    let mut forks: Vec<(Vec<(usize, Plugins)>, Snapshot)> = Vec::new();
-    rollout.restart(
-        scenario,
-        Plugins {
-            policy: Box::new(NoPolicy),
-            policy_hash: 0,
-            ..make(0)
-        },
-        setting,
-    );
-    while !waiting.is_empty() {
-        let firing = firing_hooks(rollout);
-        let leaves = |waiting: &mut (usize, Plugins)| waiting.1.policy.hooks().intersects(firing);
-        let leaving: Vec<_> = waiting.extract_if(.., leaves).collect();
-        if !leaving.is_empty() {
-            forks.push((leaving, rollout.snapshot()));
+    let each = |ends: &[End], rollout: &mut Rollout| {
+        for (index, end) in ends.iter().enumerate() {
+            rollout.turn_to(index);
+            finished(end.position, rollout, end.fork);
+            rollout.turn_to(index);
         }
-        if !waiting.is_empty() && rollout.step().is_none() {
-            break;
-        }
-    }
-    let mut work = Work {
-        executed: rollout.executed_events(),
-        from_scratch: 0,
     };
-    if !waiting.is_empty() {
-        let end = rollout.snapshot();
-        let point = ForkPoint::of(&end);
-        for (index, plugins) in waiting {
-            rollout
-                .hand_over(&end, plugins, setting)
-                .expect("model and setting are those of the shared run");
-            work.from_scratch += point.event;
-            finished(index, rollout, point);
-        }
-    }
-    for (members, snapshot) in forks {
-        let point = ForkPoint::of(&snapshot);
-        for (index, plugins) in members {
-            rollout
-                .restart_at(&snapshot, scenario, plugins, setting)
-                .expect("scenario, setting and model are those of the snapshot");
-            rollout.run();
-            work.executed += rollout.executed_events() - point.event;
-            work.from_scratch += rollout.executed_events();
-            finished(index, rollout, point);
-        }
-    }
-    work
+    run_sharing(rollout, scenario, setting, policy_count, make, each)
 }
 
-/// The hooks that the next event may fire.
-fn firing_hooks(rollout: &mut Rollout) -> Hooks {
-    let Some(next) = rollout.next_event() else {
-        return Hooks::empty();
+/// A policy whose rollout has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Its position in the group.
+    pub position: usize,
+    /// Where it left the shared prefix.
+    pub fork: ForkPoint,
+}
+
+/// As [`run_group`], but a rollout that is the same under several policies is handed over once, with
+/// all of them.
+///
+/// # Panics
+/// As [`run_group`].
+pub fn run_sharing(
+    rollout: &mut Rollout,
+    scenario: &Arc<Scenario>,
+    setting: &Setting,
+    policy_count: usize,
+    mut make: impl FnMut(usize) -> Plugins,
+    mut finished: impl FnMut(&[End], &mut Rollout),
+) -> Work {
+    let mut work = Work::default();
+    if policy_count == 0 {
+        return work;
+    }
+    let first = make(0);
+    let model_hash = first.model_hash;
+    rollout.restart(scenario, first, setting);
+    for position in 1..policy_count {
+        let plugins = make(position);
+        assert_eq!(plugins.model_hash, model_hash, "a group has one model");
+        let member = Member::new(position, plugins.policy, plugins.policy_hash);
+        rollout.guard().members.push(member);
+    }
+    let mut group = Group {
+        points: vec![None; policy_count],
+        branches: VecDeque::new(),
     };
-    match next.event {
+    let mut begun = 0;
+    loop {
+        group.run(rollout);
+        let ends = group.ends(rollout);
+        let executed = rollout.executed_events();
+        work.executed += executed - begun;
+        work.from_scratch += executed * ends.len() as u64;
+        finished(&ends, rollout);
+        let Some(branch) = group.branches.pop_front() else {
+            return work;
+        };
+        begun = branch.before.executed_events();
+        rollout.go_back(&branch.before, branch.members);
+    }
+}
+
+/// What a group of policies has in common while it runs.
+struct Group {
+    /// Where each policy left the shared prefix, if it has.
+    points: Vec<Option<ForkPoint>>,
+    /// What is yet to be run.
+    branches: VecDeque<Branch>,
+}
+
+/// Policies that ruled otherwise than those with which they were together until then.
+struct Branch {
+    /// Just before the event at which they did.
+    before: Snapshot,
+    /// In their states of that moment.
+    members: Vec<Member>,
+}
+
+impl Group {
+    /// Runs to the end under the policies that rule as the first does. The others are put off.
+    fn run(&mut self, rollout: &mut Rollout) {
+        while !self.is_apart(&rollout.guard().members) {
+            let before = self.before_hooks(rollout);
+            if rollout.step().is_none() {
+                return;
+            }
+            let mut members = std::mem::take(&mut rollout.guard().parted);
+            if !members.is_empty() {
+                let before = before.expect("policies part only where a hook was announced");
+                members.iter_mut().for_each(Member::go_back);
+                self.branches.push_back(Branch { before, members });
+            }
+        }
+        rollout.run();
+    }
+
+    /// Whether a policy that left the shared prefix has nobody left to part from.
+    fn is_apart(&self, members: &[Member]) -> bool {
+        matches!(members, [only] if self.points[only.position].is_some())
+    }
+
+    /// The rollout before an event that may fire hooks, where there is something to come back for.
+    /// Policies whose first hook it is leave the shared prefix here.
+    fn before_hooks(&mut self, rollout: &mut Rollout) -> Option<Snapshot> {
+        let firing = firing_hooks(rollout);
+        let members = &mut rollout.guard().members;
+        let is_asked = |member: &Member| member.hooks.intersects(firing);
+        let leaves = |member: &Member| is_asked(member) && self.points[member.position].is_none();
+        let can_part = members.len() > 1 && members.iter().any(is_asked);
+        let leaving: Vec<usize> = members
+            .iter()
+            .filter(|member| leaves(member))
+            .map(|member| member.position)
+            .collect();
+        if !can_part && leaving.is_empty() {
+            return None;
+        }
+        members.iter_mut().for_each(Member::save);
+        let before = rollout.snapshot();
+        if !leaving.is_empty() {
+            let point = ForkPoint::of(&before);
+            for position in leaving {
+                self.points[position] = Some(point);
+            }
+        }
+        Some(before)
+    }
+
+    /// The policies whose rollout has just ended. Those without a fork point shared all of it.
+    fn ends(&mut self, rollout: &mut Rollout) -> Vec<End> {
+        let positions: Vec<usize> = rollout
+            .guard()
+            .members
+            .iter()
+            .map(|member| member.position)
+            .collect();
+        let mut end = None;
+        let mut at_end = || *end.get_or_insert_with(|| ForkPoint::of(&rollout.snapshot()));
+        let mut fork = |position: usize| self.points[position].unwrap_or_else(&mut at_end);
+        positions
+            .into_iter()
+            .map(|position| End {
+                position,
+                fork: fork(position),
+            })
+            .collect()
+    }
+}
+
+/// The hooks that the next step may fire: those of the next event, and if a limit overtakes that,
+/// those of the one that runs in its stead.
+fn firing_hooks(rollout: &Rollout) -> Hooks {
+    let hooks = |next: &Scheduled| hooks_of(rollout, &next.event);
+    let next = rollout.next_event().map(hooks).unwrap_or_default();
+    next | rollout.next_after_limit().map(hooks).unwrap_or_default()
+}
+
+/// The hooks that an event may fire.
+fn hooks_of(rollout: &Rollout, event: &AgendaEvent) -> Hooks {
+    match *event {
         AgendaEvent::Begin(_) => Hooks::SESSION,
         AgendaEvent::Deliver(_) | AgendaEvent::Inject(_) => Hooks::MESSAGE,
         AgendaEvent::Result(_) => Hooks::OBSERVATION,
@@ -143,12 +235,7 @@ fn firing_hooks(rollout: &mut Rollout) -> Hooks {
         AgendaEvent::Persist(_) => Hooks::MEMORY_WRITE,
         AgendaEvent::Recover(_) => Hooks::RECOVERY,
         AgendaEvent::Commit(call) => {
-            let world = rollout.world();
-            let entity = world.resource::<Identity>().proposals.entity(call.index());
-            let tool = world
-                .get::<Proposal>(entity)
-                .expect("a call id has its entity")
-                .tool;
+            let tool = rollout.proposal(call).tool;
             let memory = match rollout.scenario().briefing.tools[tool.index()].operation {
                 Operation::MemoryRead(_) => Hooks::MEMORY_READ,
                 Operation::MemoryWrite(_) | Operation::MemoryUpdate(_) => Hooks::MEMORY_WRITE,

@@ -4,7 +4,7 @@
 //! entities move between archetypes. Entities are pooled: index `i` of a kind is the same entity
 //! from rollout to rollout.
 
-use bevy_ecs::prelude::{Bundle, Component, Entity, Resource, World};
+use bevy_ecs::prelude::{Bundle, Component, Entity, World};
 use plugins::ids::{AgentId, CallId, MessageId, RecordId, SinkId, SourceId, StoreId, ToolId};
 
 use crate::components::Taint;
@@ -12,6 +12,7 @@ use crate::components::agent::{Activity, Agent, Context, Mask, Utterance};
 use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::{HeldCalls, Landed, Sink, Source, Tool};
+use crate::keys::LiveKeys;
 
 /// Whether a pooled entity belongs to the running rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Component)]
@@ -72,7 +73,7 @@ impl Pool {
 }
 
 /// Every pool.
-#[derive(Debug, Default, Resource)]
+#[derive(Debug, Default)]
 pub(crate) struct Identity {
     pub(crate) agents: Pool,
     pub(crate) sources: Pool,
@@ -83,6 +84,8 @@ pub(crate) struct Identity {
     pub(crate) proposals: Pool,
     pub(crate) decisions: Pool,
     pub(crate) messages: Pool,
+    /// The live records by key.
+    pub(crate) keys: LiveKeys,
 }
 
 /// How many entities of each kind are in use.

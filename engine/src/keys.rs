@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use bevy_ecs::prelude::Resource;
 use plugins::ids::{RecordId, StoreId};
 use plugins::value::Text;
 use smallvec::SmallVec;
@@ -11,7 +10,7 @@ use crate::components::memory::Record;
 
 /// The live records of each store, by key, so that no search goes through tombstones. It follows
 /// from the records, so it is no part of a snapshot.
-#[derive(Debug, Default, Resource)]
+#[derive(Debug, Default)]
 pub(crate) struct LiveKeys {
     /// By store; those of one key ascending. Mostly one has a key: an undo can leave two.
     stores: Vec<BTreeMap<Text, SmallVec<[RecordId; 2]>>>,

@@ -19,6 +19,7 @@ pub mod rollout;
 pub mod schedule;
 mod setup;
 pub mod snapshot;
+mod state;
 mod systems;
 
 pub use error::RestoreError;

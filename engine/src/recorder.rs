@@ -1,7 +1,6 @@
 //! Appends to the trace. A recorded label is never set: it is the join over the taint edges of its
 //! node, so the labelled nodes are the reach of the untrusted sources by construction.
 
-use bevy_ecs::prelude::Resource;
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::trace::{
@@ -49,7 +48,7 @@ impl NewNode {
 }
 
 /// The trace so far and the labels in it.
-#[derive(Clone, Debug, Default, Resource)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Recorder {
     pub(crate) trace: Trace,
     pub(crate) labels: LabelTable,

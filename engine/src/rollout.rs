@@ -6,30 +6,30 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::component::Mutable;
-use bevy_ecs::prelude::{Mut, Resource, Schedule, World};
+use bevy_ecs::prelude::{Mut, ResMut, Schedule, World};
+use bevy_ecs::system::SystemState;
 use plugins::draws::{Draws, EventKey};
+use plugins::ids::CallId;
 use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
 use plugins::policy::Policy;
 use plugins::trace::{LimitKind, Outcome, Trace};
-use worlds::spec::Scenario;
+use worlds::spec::{Limits, Scenario};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::agenda::{Agenda, AgendaEvent, Phase, Scheduled};
+use crate::agenda::{AgendaEvent, Phase, Scheduled};
 use crate::bytes::append;
 use crate::clock::{Clock, Due};
+use crate::components::call::Proposal;
 use crate::error::RestoreError;
-use crate::identity::Identity;
-use crate::keys::LiveKeys;
 use crate::places::Places;
 use crate::recorder::Recorder;
 use crate::schedule::Dispatcher;
-use crate::setup::{Exclusive, Guard, Mind, Plugins, Prepared, Setting, Setup};
+use crate::setup::{Exclusive, Guard, Member, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::{Belonging, Columns, PluginState, Snapshot, policy_free_hash};
-use crate::systems::decide::Wholes;
-use crate::systems::settle::{SettledProposals, SettledSinks};
-use crate::systems::stage::{CachedStage, Stage};
+use crate::state::State;
+use crate::systems::settle::{self, SettledProposals, SettledSinks};
+use crate::systems::stage::Stage;
 
 /// Somewhat more than most traces take as bytes.
 const USUAL_TRACE_BYTES: usize = 8192;
@@ -52,7 +52,7 @@ pub struct Step {
 /// The ECS world inside is pooled: [`Rollout::restart`] begins another rollout in it.
 pub struct Rollout {
     world: World,
-    stage: CachedStage,
+    state: SystemState<ResMut<'static, State>>,
     dispatcher: Dispatcher,
     places: Places,
     belonging: Belonging,
@@ -64,19 +64,14 @@ impl Rollout {
     pub fn new(scenario: &Arc<Scenario>, plugins: Plugins, setting: &Setting) -> Self {
         let prepared = Arc::new(Prepared::new(Arc::clone(scenario)));
         let mut world = World::new();
-        world.init_resource::<Due>();
-        world.init_resource::<Clock>();
-        world.init_resource::<Agenda>();
-        world.init_resource::<Recorder>();
-        world.init_resource::<Identity>();
-        world.init_resource::<LiveKeys>();
-        world.init_resource::<Wholes>();
         world.init_resource::<SettledProposals>();
         world.init_resource::<SettledSinks>();
-        let belonging = insert_inputs(&mut world, &prepared, plugins, setting);
+        let (inputs, belonging) = inputs(&prepared, plugins, setting);
+        let Inputs { setup, guard, mind } = inputs;
+        world.insert_resource(State::new(setup, guard, mind));
         let dispatcher = Dispatcher::new(&mut world);
         let mut rollout = Self {
-            stage: CachedStage::new(&mut world),
+            state: SystemState::new(&mut world),
             places: Places::new(&mut world),
             world,
             dispatcher,
@@ -112,20 +107,24 @@ impl Rollout {
         restored
     }
 
-    /// Goes on where it is, and where `here` was taken, under a policy that is new to it.
-    ///
-    /// # Errors
-    /// When `here` belongs to another setting or model.
-    pub(crate) fn hand_over(
-        &mut self,
-        here: &Snapshot,
-        plugins: Plugins,
-        setting: &Setting,
-    ) -> Result<(), RestoreError> {
-        let scenario = Arc::clone(self.scenario());
-        self.prepare(&scenario, plugins, setting);
-        self.check_belonging(&here.belonging)?;
-        self.restore_model(here)
+    /// Goes back to where `snapshot` of this rollout was taken, under these policies as they are.
+    pub(crate) fn go_back(&mut self, snapshot: &Snapshot, members: Vec<Member>) {
+        self.state_mut().guard.members = members;
+        self.restore_model(snapshot)
+            .expect("the model is the one that saved this state");
+        self.write(&snapshot.columns);
+    }
+
+    /// Makes the policy at `index` of those that go through this rollout together its first.
+    pub(crate) fn turn_to(&mut self, index: usize) {
+        let members = &mut self.state_mut().guard.members;
+        members.swap(0, index);
+        self.belonging.policy_hash = members[0].hash;
+    }
+
+    /// The policies that go through this rollout together, and their draws.
+    pub(crate) fn guard(&mut self) -> &mut Guard {
+        &mut self.state_mut().guard
     }
 
     /// Puts scenario, setting and plugins before the systems.
@@ -135,21 +134,35 @@ impl Rollout {
         plugins: Plugins,
         setting: &Setting,
     ) -> Arc<Prepared> {
-        let current = &self.world.resource::<Setup>().prepared;
+        let current = &self.state().setup.prepared;
         let prepared = if Arc::ptr_eq(&current.scenario, scenario) {
             Arc::clone(current)
         } else {
             Arc::new(Prepared::new(Arc::clone(scenario)))
         };
-        self.belonging = insert_inputs(&mut self.world, &prepared, plugins, setting);
+        let (inputs, belonging) = inputs(&prepared, plugins, setting);
+        let Inputs {
+            setup,
+            guard,
+            mut mind,
+        } = inputs;
+        let state = self.state_mut();
+        // The reply keeps its memory from rollout to rollout.
+        std::mem::swap(&mut mind.reply, &mut state.mind.reply);
+        state.setup = setup;
+        state.guard = guard;
+        state.mind = mind;
+        self.belonging = belonging;
         prepared
     }
 
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
         let step = self.begin_event()?;
-        self.dispatcher.run(&step, &mut self.world);
-        self.finish_event();
+        self.dispatcher.run_phase(step.phase, &mut self.world);
+        if self.finish_event(&step) {
+            self.dispatcher.settle(&mut self.world);
+        }
         Some(step)
     }
 
@@ -159,10 +172,7 @@ impl Rollout {
     /// Never: a rollout whose agenda has nothing left has ended.
     pub fn run(&mut self) -> &Outcome {
         while self.step().is_some() {}
-        self.world
-            .resource::<Clock>()
-            .outcome
-            .as_ref()
+        self.outcome()
             .expect("a rollout without a next event has ended")
     }
 
@@ -171,17 +181,13 @@ impl Rollout {
     pub fn step_with(&mut self, schedule: &mut Schedule) -> Option<Step> {
         let step = self.begin_event()?;
         schedule.run(&mut self.world);
-        self.finish_event();
+        self.finish_event(&step);
         Some(step)
     }
 
     /// Takes the next event, advances the clock to it and puts it before the systems.
     fn begin_event(&mut self) -> Option<Step> {
-        if !self.world.resource::<Identity>().has_spare() {
-            self.world
-                .resource_scope(|world, mut identity: Mut<Identity>| identity.reserve(world));
-        }
-        let mut stage = self.stage.of(&mut self.world);
+        let mut stage = self.state_mut().stage();
         let due = next_due(&mut stage)?;
         stage.clock.tick = due.tick;
         stage.clock.key = due.key;
@@ -199,12 +205,39 @@ impl Rollout {
         Some(step)
     }
 
-    /// Bounds the queue after an event.
-    fn finish_event(&mut self) {
-        let waiting = self.world.resource::<Agenda>().len();
-        if waiting > self.world.resource::<Setup>().scenario().limits.queue as usize {
-            self.stage.of(&mut self.world).limit(LimitKind::Queue);
+    /// Bounds the queue after an event, and sees to it that the next one finds free entities. Whether
+    /// there is something to settle.
+    fn finish_event(&mut self, step: &Step) -> bool {
+        let state = self.state_mut();
+        let has_spare = state.identity.has_spare();
+        let mut stage = state.stage();
+        if stage.agenda.len() > stage.scenario().limits.queue as usize {
+            stage.limit(LimitKind::Queue);
         }
+        let new = &stage.recorder.trace.events[step.events_before..];
+        let is_to_settle = settle::concerned_by(step.phase, new);
+        if !has_spare {
+            self.reserve();
+        }
+        is_to_settle
+    }
+
+    /// Sees to it that the next event finds free entities.
+    fn reserve(&mut self) {
+        self.world
+            .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
+    }
+
+    /// The state outside the entities, found by an id that was looked up once.
+    fn state_mut(&mut self) -> &mut State {
+        self.state
+            .get_mut(&mut self.world)
+            .expect("the state is always present")
+            .into_inner()
+    }
+
+    fn state(&self) -> &State {
+        self.world.resource::<State>()
     }
 
     /// The rollout as it is now.
@@ -279,8 +312,12 @@ impl Rollout {
 
     fn write(&mut self, columns: &Columns) {
         columns.write(&mut self.world, &mut self.places);
-        *self.world.resource_mut::<Due>() = Due::default();
-        self.world.resource_mut::<Wholes>().0.clear();
+        let state = self.state_mut();
+        state.due = Due::default();
+        state.wholes.0.clear();
+        if !state.identity.has_spare() {
+            self.reserve();
+        }
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
         self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
     }
@@ -288,7 +325,7 @@ impl Rollout {
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
     #[must_use]
     pub fn trace_digest(&self) -> u128 {
-        let Recorder { trace, labels } = self.world.resource::<Recorder>();
+        let Recorder { trace, labels } = &self.state().recorder;
         let mut bytes = Vec::with_capacity(USUAL_TRACE_BYTES);
         append(&(trace, labels.labels()), &mut bytes);
         xxh3_128(&bytes)
@@ -297,61 +334,79 @@ impl Rollout {
     /// The hash of the policy-free state at the start, equal for all policies of a pair.
     #[must_use]
     pub fn prestate_hash(&self) -> u128 {
-        let prepared = &self.world.resource::<Setup>().prepared;
+        let prepared = &self.state().setup.prepared;
         policy_free_hash(&self.belonging, |bytes| {
             bytes.extend_from_slice(&prepared.initial_bytes);
         })
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
-        self.world.resource_mut::<Guard>().into_inner().policy.get()
+        self.state_mut().guard.first().0.policy.get()
     }
 
     fn model(&mut self) -> &mut Box<dyn ModelBackend> {
-        self.world.resource_mut::<Mind>().into_inner().model.get()
+        self.state_mut().mind.model.get()
     }
 
     /// The next event of the agenda, if the rollout has not ended.
     #[must_use]
     pub fn next_event(&self) -> Option<&Scheduled> {
-        self.world.resource::<Agenda>().next()
+        self.state().agenda.next()
+    }
+
+    /// The event that runs in the stead of the next one, if a limit overtakes that.
+    pub(crate) fn next_after_limit(&self) -> Option<&Scheduled> {
+        let State {
+            agenda,
+            clock,
+            setup,
+            ..
+        } = self.state();
+        limit_before(agenda.next()?, clock, &setup.scenario().limits)?;
+        agenda.next_surviving()
     }
 
     /// The trace so far.
     #[must_use]
     pub fn trace(&self) -> &Trace {
-        &self.world.resource::<Recorder>().trace
+        &self.state().recorder.trace
     }
 
     /// The labels behind the ids in the trace.
     #[must_use]
     pub fn labels(&self) -> &LabelTable {
-        &self.world.resource::<Recorder>().labels
+        &self.state().recorder.labels
     }
 
     /// How the rollout ended, once it has.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        self.world.resource::<Clock>().outcome.as_ref()
+        self.state().clock.outcome.as_ref()
     }
 
     /// Now, in ticks.
     #[must_use]
     pub fn tick(&self) -> u64 {
-        self.world.resource::<Clock>().tick
+        self.state().clock.tick
     }
 
     /// How many events of the agenda this rollout went through, those before a restored snapshot
     /// included.
     #[must_use]
     pub fn executed_events(&self) -> u64 {
-        self.world.resource::<Clock>().executed_events
+        self.state().clock.executed_events
     }
 
     /// The scenario.
     #[must_use]
     pub fn scenario(&self) -> &Arc<Scenario> {
-        &self.world.resource::<Setup>().prepared.scenario
+        &self.state().setup.prepared.scenario
+    }
+
+    /// The call that is on its way under this id.
+    pub(crate) fn proposal(&self, call: CallId) -> &Proposal {
+        let entity = self.state().identity.proposals.entity(call.index());
+        self.world.get(entity).expect("a call id has its entity")
     }
 
     /// The ECS world, to look at. Only entities that are [`crate::identity::InUse`] belong to the
@@ -384,10 +439,8 @@ fn next_due(stage: &mut Stage) -> Option<Scheduled> {
             return Some(next);
         }
         let limits = &stage.scenario().limits;
-        if stage.clock.limited_events >= limits.events {
-            stage.limit(LimitKind::Events);
-        } else if next.tick - stage.clock.episode_start > limits.ticks {
-            stage.limit(LimitKind::Ticks);
+        if let Some(limit) = limit_before(&next, stage.clock, limits) {
+            stage.limit(limit);
         } else {
             stage.clock.limited_events += 1;
             return Some(next);
@@ -395,13 +448,28 @@ fn next_due(stage: &mut Stage) -> Option<Scheduled> {
     }
 }
 
-/// Puts scenario, setting and plugins before the systems.
-fn insert_inputs(
-    world: &mut World,
-    prepared: &Arc<Prepared>,
-    plugins: Plugins,
-    setting: &Setting,
-) -> Belonging {
+/// The limit that is reached before `next` may run.
+fn limit_before(next: &Scheduled, clock: &Clock, limits: &Limits) -> Option<LimitKind> {
+    if next.event.survives_halt() {
+        None
+    } else if clock.limited_events >= limits.events {
+        Some(LimitKind::Events)
+    } else if next.tick - clock.episode_start > limits.ticks {
+        Some(LimitKind::Ticks)
+    } else {
+        None
+    }
+}
+
+/// What is fixed for a rollout.
+struct Inputs {
+    setup: Setup,
+    guard: Guard,
+    mind: Mind,
+}
+
+/// Scenario, setting and plugins as the systems take them.
+fn inputs(prepared: &Arc<Prepared>, plugins: Plugins, setting: &Setting) -> (Inputs, Belonging) {
     let Plugins {
         policy,
         policy_hash,
@@ -420,39 +488,18 @@ fn insert_inputs(
         instrumentation: setting.instrumentation,
         user: setting.user,
     };
-    put(world, setup);
-    let hooks = policy.hooks();
     let mut draws = Draws::new(setting.key.clone());
     draws.recording(true);
-    put(
-        world,
-        Guard {
-            policy: Exclusive::new(policy),
-            hooks,
-            draws,
-        },
-    );
-    let draws = Draws::new(setting.key.clone());
-    // The reply keeps its memory from rollout to rollout.
-    let reply = world
-        .get_resource_mut::<Mind>()
-        .map_or_else(Reply::default, |mut mind| std::mem::take(&mut mind.reply));
-    put(
-        world,
-        Mind {
-            model: Exclusive::new(model),
-            parser,
-            draws,
-            reply,
-        },
-    );
-    belonging
-}
-
-/// Puts a resource in its place, which is quicker than to insert it where one is already.
-fn put<R: Resource<Mutability = Mutable>>(world: &mut World, resource: R) {
-    match world.get_resource_mut::<R>() {
-        Some(mut place) => *place = resource,
-        None => world.insert_resource(resource),
-    }
+    let guard = Guard {
+        members: vec![Member::new(0, policy, policy_hash)],
+        parted: Vec::new(),
+        draws,
+    };
+    let mind = Mind {
+        model: Exclusive::new(model),
+        parser,
+        draws: Draws::new(setting.key.clone()),
+        reply: Reply::default(),
+    };
+    (Inputs { setup, guard, mind }, belonging)
 }

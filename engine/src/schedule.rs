@@ -12,8 +12,6 @@ use bevy_ecs::schedule::{
 use bevy_ecs::system::{BoxedSystem, IntoSystem};
 
 use crate::agenda::Phase;
-use crate::recorder::Recorder;
-use crate::rollout::Step;
 use crate::systems::{
     authorize, commit, decide, deliver, observe, parse, record, remember, settle,
 };
@@ -59,27 +57,24 @@ impl Dispatcher {
         Self { phases, settle }
     }
 
-    /// Runs the system of the step's phase, and settles what it decided.
-    pub(crate) fn run(&mut self, step: &Step, world: &mut World) {
-        let phase = step.phase;
+    /// Runs the system of a phase.
+    pub(crate) fn run_phase(&mut self, phase: Phase, world: &mut World) {
         run(&mut self.phases[phase as usize], world);
-        let is_new = |recorder: &Recorder| {
-            settle::concerned_by(&recorder.trace.events[step.events_before..])
-        };
-        if matches!(phase, Phase::Observe | Phase::Authorize | Phase::Commit)
-            && is_new(world.resource::<Recorder>())
-        {
-            for system in &mut self.settle {
-                run(system, world);
-            }
+    }
+
+    /// Settles what it decided.
+    pub(crate) fn settle(&mut self, world: &mut World) {
+        for system in &mut self.settle {
+            run(system, world);
         }
     }
 }
 
 fn run(system: &mut BoxedSystem, world: &mut World) {
-    // The systems take resources that exist for the whole life of the world, so this cannot fail.
+    // The systems take resources that exist for the whole life of the world, so this cannot fail; and
+    // none of them defers anything.
     system
-        .run((), world)
+        .run_without_applying_deferred((), world)
         .expect("every resource of the engine is present");
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bevy_ecs::prelude::Resource;
 use plugins::action::ActionParser;
 use plugins::draws::{Draws, RolloutKey};
 use plugins::ids::{RecordId, SourceId, StoreId};
@@ -17,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::append;
 use crate::components::FieldLabels;
-use crate::snapshot::Columns;
+use crate::snapshot::{Columns, PluginState};
 
 /// Somewhat more than most settings take as bytes.
 const USUAL_SETTING_BYTES: usize = 256;
@@ -145,7 +144,7 @@ fn initial_by_key(scenario: &Scenario) -> Vec<BTreeMap<Text, InitialRecord>> {
 }
 
 /// Scenario and setting, for the systems to read.
-#[derive(Clone, Debug, Resource)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) prepared: Arc<Prepared>,
     pub(crate) instrumentation: Instrumentation,
@@ -177,16 +176,63 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// The policy and its keyed draws.
-#[derive(Resource)]
+/// The policy and its keyed draws. Several policies can go through one rollout together, for as long
+/// as they rule the same.
 pub(crate) struct Guard {
-    pub(crate) policy: Exclusive<Box<dyn Policy>>,
-    pub(crate) hooks: Hooks,
+    /// Never empty. What is asked of the rollout's policy is asked of the first.
+    pub(crate) members: Vec<Member>,
+    /// Those that ruled otherwise than the first at the running event: what follows is not theirs.
+    pub(crate) parted: Vec<Member>,
     pub(crate) draws: Draws,
 }
 
+impl Guard {
+    /// The policy, with its draws.
+    pub(crate) fn first(&mut self) -> (&mut Member, &mut Draws) {
+        (&mut self.members[0], &mut self.draws)
+    }
+}
+
+/// A policy of a guard.
+pub(crate) struct Member {
+    /// Its place in the group.
+    pub(crate) position: usize,
+    pub(crate) policy: Exclusive<Box<dyn Policy>>,
+    pub(crate) hash: u128,
+    pub(crate) hooks: Hooks,
+    /// Its state when it was last saved.
+    saved: PluginState,
+}
+
+impl Member {
+    pub(crate) fn new(position: usize, policy: Box<dyn Policy>, hash: u128) -> Self {
+        Self {
+            position,
+            hooks: policy.hooks(),
+            policy: Exclusive::new(policy),
+            hash,
+            saved: PluginState::default(),
+        }
+    }
+
+    /// Saves its state, to come back to.
+    pub(crate) fn save(&mut self) {
+        let policy = self.policy.get();
+        self.saved.version = policy.version();
+        self.saved.bytes.clear();
+        policy.save(&mut self.saved.bytes);
+    }
+
+    /// Goes back to the state that was last saved.
+    pub(crate) fn go_back(&mut self) {
+        self.policy
+            .get()
+            .restore(&self.saved.bytes, self.saved.version)
+            .expect("a policy takes the state that it saved");
+    }
+}
+
 /// The model, the parser and what they reuse from call to call.
-#[derive(Resource)]
 pub(crate) struct Mind {
     pub(crate) model: Exclusive<Box<dyn ModelBackend>>,
     pub(crate) parser: Arc<dyn ActionParser>,

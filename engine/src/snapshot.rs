@@ -23,10 +23,9 @@ use crate::components::memory::{Record, Store};
 use crate::components::place::{HeldCalls, Landed};
 use crate::components::{FieldLabels, Taint};
 use crate::error::RestoreError;
-use crate::identity::{Counts, Identity, Pool};
-use crate::keys::LiveKeys;
+use crate::identity::{Counts, Pool};
 use crate::places::Places;
-use crate::recorder::Recorder;
+use crate::state::State;
 
 /// The saved state of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,11 +255,16 @@ impl Columns {
 
     /// Reads the columns off a world; the plugins' states are the caller's to add.
     pub(crate) fn capture(world: &World) -> Self {
-        let identity = world.resource::<Identity>();
-        let recorder = world.resource::<Recorder>();
+        let State {
+            clock,
+            agenda,
+            recorder,
+            identity,
+            ..
+        } = world.resource::<State>();
         Self {
-            clock: world.resource::<Clock>().clone(),
-            agenda: world.resource::<Agenda>().clone(),
+            clock: clock.clone(),
+            agenda: agenda.clone(),
             nodes: recorder.trace.nodes.clone(),
             edges: recorder.trace.edges.clone(),
             calls: recorder.trace.calls.clone(),
@@ -290,14 +294,15 @@ impl Columns {
 
     /// Writes the columns into a world in place.
     pub(crate) fn write(&self, world: &mut World, places: &mut Places) {
-        world.resource_scope(|world, mut identity: bevy_ecs::prelude::Mut<Identity>| {
-            identity.resize(self.counts(), world);
-            places.write(world, &identity, self);
-        });
-        world.resource_mut::<LiveKeys>().reset_to(&self.records);
-        world.resource_mut::<Clock>().clone_from(&self.clock);
-        world.resource_mut::<Agenda>().clone_from(&self.agenda);
-        let mut recorder = world.resource_mut::<Recorder>();
+        let mut identity = std::mem::take(&mut world.resource_mut::<State>().identity);
+        identity.resize(self.counts(), world);
+        identity.keys.reset_to(&self.records);
+        places.write(world, &identity, self);
+        let state = world.resource_mut::<State>().into_inner();
+        state.identity = identity;
+        state.clock.clone_from(&self.clock);
+        state.agenda.clone_from(&self.agenda);
+        let recorder = &mut state.recorder;
         recorder.trace.nodes.clone_from(&self.nodes);
         recorder.trace.edges.clone_from(&self.edges);
         recorder.trace.calls.clone_from(&self.calls);

@@ -2,7 +2,7 @@
 
 use plugins::draws::Stratum;
 use plugins::setting::{Instrumentation, User};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
 
@@ -37,34 +37,37 @@ pub struct RolloutFields<'a> {
     pub stratum: Option<&'a Stratum>,
 }
 
+/// Somewhat more than most fields take as bytes.
+const USUAL_BYTES: usize = 512;
+
 impl RolloutFields<'_> {
     /// The id.
     #[must_use]
     pub fn id(&self) -> Hash {
-        let mut hasher = Xxh3::new();
-        hasher.update(b"rollout");
-        hasher.update(&ROLLOUT_ID_VERSION.to_le_bytes());
-        hasher.update(&self.study_seed.to_le_bytes());
-        text(&mut hasher, self.scenario);
-        hasher.update(&self.scenario_hash.0.to_le_bytes());
-        text(&mut hasher, self.policy);
-        hasher.update(&self.policy_hash.0.to_le_bytes());
-        text(&mut hasher, self.model);
-        hasher.update(&self.profile_hash.0.to_le_bytes());
-        text(&mut hasher, &self.instrumentation.name());
-        text(&mut hasher, self.user.name());
-        hasher.update(&self.seed.to_le_bytes());
+        let mut bytes = Vec::with_capacity(USUAL_BYTES);
+        bytes.extend(b"rollout");
+        bytes.extend(ROLLOUT_ID_VERSION.to_le_bytes());
+        bytes.extend(self.study_seed.to_le_bytes());
+        append(&mut bytes, self.scenario);
+        bytes.extend(self.scenario_hash.0.to_le_bytes());
+        append(&mut bytes, self.policy);
+        bytes.extend(self.policy_hash.0.to_le_bytes());
+        append(&mut bytes, self.model);
+        bytes.extend(self.profile_hash.0.to_le_bytes());
+        append(&mut bytes, &self.instrumentation.name());
+        append(&mut bytes, self.user.name());
+        bytes.extend(self.seed.to_le_bytes());
         if let Some(stratum) = self.stratum {
-            text(&mut hasher, &stratum.to_string());
+            append(&mut bytes, &stratum.to_string());
         }
-        Hash(hasher.digest128())
+        Hash(xxh3_128(&bytes))
     }
 }
 
 /// Adds a text so that no two lists of texts run into each other.
-fn text(hasher: &mut Xxh3, text: &str) {
-    hasher.update(&(text.len() as u64).to_le_bytes());
-    hasher.update(text.as_bytes());
+fn append(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend((text.len() as u64).to_le_bytes());
+    bytes.extend(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam::channel::{self, Receiver, Sender};
 use crossbeam::thread::Scope;
 use engine::export::names;
-use engine::fork::{ForkPoint, Work, run_group};
+use engine::fork::{End, ForkPoint, Work, run_sharing};
 use engine::{Plugins, Rollout, Setting};
 use plugins::draws::Stratum;
 use plugins::trace::Outcome;
@@ -215,15 +215,21 @@ impl Worker {
             .rollout
             .get_or_insert_with(|| Rollout::new(scenario, plugins(plan, group, 0), &setting));
         let mut rows: Vec<Option<Row>> = vec![None; policies];
-        let work = run_group(
+        let work = run_sharing(
             rollout,
             scenario,
             &setting,
             policies,
             |policy| plugins(plan, group, policy),
-            |policy, rollout, fork| {
-                let fields = plan.fields(group, policy);
-                rows[policy] = Some(row(rollout, &fields, Some(fork)));
+            |ends, rollout| {
+                let (first, others) = ends.split_first().expect("somebody's rollout");
+                let fields = |end: &End| plan.fields(group, end.position);
+                let measured = row(rollout, &fields(first), Some(first.fork));
+                for end in others {
+                    let row = under_another(&measured, &fields(end), end.fork);
+                    rows[end.position] = Some(row);
+                }
+                rows[first.position] = Some(measured);
             },
         );
         let rows = rows
@@ -301,6 +307,22 @@ pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint
         outcome,
     });
     Row { identity, metrics }
+}
+
+/// The row of the same rollout under another policy: what it says of trace and scenario is the same.
+fn under_another(row: &Row, fields: &RolloutFields<'_>, fork: ForkPoint) -> Row {
+    let identity = Identity {
+        rollout_id: fields.id(),
+        policy: fields.policy.to_owned(),
+        policy_hash: fields.policy_hash,
+        fork_event: Some(fork.event),
+        fork_hash: Some(Hash(fork.hash)),
+        ..row.identity.clone()
+    };
+    Row {
+        identity,
+        metrics: row.metrics.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use containment_bench::Bench;
 use containment_bench::bench::setting;
-use engine::fork::{self, ForkPoint};
+use engine::fork::{self, End, ForkPoint};
 use engine::{Plugins, RestoreError, Rollout, Setting, Snapshot};
 use oracle::generate::WorldSeed;
 use plugins::draws::Draws;
@@ -421,6 +421,76 @@ fn random_policies_fork_to_the_same_bytes() {
                 assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{seed:?}");
             },
         );
+    }
+}
+
+/// Two random policies of a group are the same and go on together to the end; two others go with
+/// them for as long as they rule the same.
+#[test]
+fn policies_that_agree_go_on_together_to_the_bytes_of_each_from_scratch() {
+    let mut left_late = 0;
+    for seed in (0..100).map(WorldSeed) {
+        let policies = [seed, WorldSeed(seed.0 + 1), WorldSeed(seed.0 + 2), seed];
+        let make = |position: usize| Plugins {
+            policy: Box::new(policies[position].policy()),
+            policy_hash: position as u128,
+            ..random_plugins(seed)
+        };
+        let (scenario, setting, mut group) = random_rollout(seed);
+        let mut scratch = Rollout::new(&scenario, make(0), &setting);
+        let mut ends = Vec::new();
+        let finished = |position: usize, forked: &mut Rollout, point: ForkPoint| {
+            scratch.restart(&scenario, make(position), &setting);
+            scratch.run();
+            let what = format!("{seed:?}, policy {position}");
+            assert_eq!(forked.trace_digest(), scratch.trace_digest(), "{what}");
+            assert_eq!(
+                forked.snapshot().to_bytes(),
+                scratch.snapshot().to_bytes(),
+                "{what}"
+            );
+            ends.push((position, point));
+        };
+        fork::run_group(&mut group, &scenario, &setting, 4, make, finished);
+        ends.sort_by_key(|(position, _)| *position);
+        let points = ends.iter().map(|(_, point)| *point).collect::<Vec<_>>();
+        assert_eq!(points.len(), 4, "{seed:?}: every policy is run once");
+        assert_eq!(points[0], points[3], "{seed:?}: the same policy");
+
+        let mut together = false;
+        let finished = |ends: &[End], _: &mut Rollout| {
+            let positions: Vec<usize> = ends.iter().map(|end| end.position).collect();
+            together |= positions.starts_with(&[0]) && positions.ends_with(&[3]);
+            for end in ends {
+                assert_eq!(end.fork, points[end.position], "{seed:?}");
+            }
+            left_late += usize::from(positions.len() > 2);
+        };
+        fork::run_sharing(&mut group, &scenario, &setting, 4, make, finished);
+        assert!(together, "{seed:?}: the same policy agrees with itself");
+    }
+    assert!(left_late > 0, "some policies that differ rule the same");
+}
+
+/// Where a policy leaves the shared prefix has to do with no other policy of its group.
+#[test]
+fn fork_points_are_those_of_a_policy_alone() {
+    for seed in (0..100).map(WorldSeed) {
+        let make = |position: usize| Plugins {
+            policy: Box::new(WorldSeed(seed.0 + position as u64).policy()),
+            ..random_plugins(seed)
+        };
+        let (scenario, setting, mut group) = random_rollout(seed);
+        let mut points = vec![None; 3];
+        let finished = |position: usize, _: &mut Rollout, point| points[position] = Some(point);
+        fork::run_group(&mut group, &scenario, &setting, 3, make, finished);
+        for (position, point) in points.into_iter().enumerate() {
+            let mut alone = None;
+            let make = |_| make(position);
+            let finished = |_, _: &mut Rollout, point| alone = Some(point);
+            fork::run_group(&mut group, &scenario, &setting, 1, make, finished);
+            assert_eq!(alone, point, "{seed:?}, policy {position}");
+        }
     }
 }
 

@@ -20,22 +20,27 @@ use crate::components::call::Returned;
 use crate::components::place::HeldCalls;
 use crate::identity::Identity;
 use crate::setup::Guard;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is an authorisation.
 pub(crate) fn authorize(
-    mut stage: Stage,
-    mut guard: ResMut<Guard>,
-    mut identity: ResMut<Identity>,
+    mut state: ResMut<State>,
     mut proposals: Proposals,
     records: Records,
     mut decisions: Decisions,
     mut held: Query<&mut HeldCalls>,
 ) {
+    let Parts {
+        mut stage,
+        guard,
+        identity,
+        ..
+    } = state.parts();
     let Some(AgendaEvent::Authorize(call)) = stage.take(Phase::Authorize) else {
         return;
     };
-    let ruling = ask_proposal(&mut stage, &mut guard, &identity, &proposals, call);
-    let (proposal, ..) = proposals.read(&identity, call);
+    let ruling = ask_proposal(&mut stage, guard, identity, &proposals, call);
+    let (proposal, ..) = proposals.read(identity, call);
     let (agent, tool) = (proposal.agent, proposal.tool);
     let spec_reads = stage.scenario().briefing.tools[tool.index()]
         .operation
@@ -44,7 +49,7 @@ pub(crate) fn authorize(
         stage.schedule(agent, 0, AgendaEvent::Commit(call));
         return;
     }
-    let proposal_node = proposals.node(&mut stage, &identity, call);
+    let proposal_node = proposals.node(&mut stage, identity, call);
     let subject = Subject::Call(call);
     let node = stage.decision(subject, Some(agent), NodeDetail::Plain, &[proposal_node]);
     let (verdict, denial) = (ruling.verdict.kind(), ruling.reason.denial);
@@ -55,44 +60,31 @@ pub(crate) fn authorize(
         reason: ruling.reason,
         node: Some(node),
     };
-    rule(
-        &mut stage,
-        &mut identity,
-        &mut decisions,
-        Some(agent),
-        ruled,
-    );
+    rule(&mut stage, identity, &mut decisions, Some(agent), ruled);
     match ruling.verdict {
         ProposalVerdict::Allow => stage.schedule(agent, 0, AgendaEvent::Commit(call)),
         ProposalVerdict::Block => deny(&mut stage, agent, call, denial),
         ProposalVerdict::Confirm => {
-            let authorized = is_authorized(&stage, &identity, &proposals, call);
-            if ask_user(&mut stage, &mut guard, Some(agent), subject, authorized) {
+            let authorized = is_authorized(&stage, identity, &proposals, call);
+            if ask_user(&mut stage, guard, Some(agent), subject, authorized) {
                 stage.schedule(agent, 0, AgendaEvent::Commit(call));
             } else {
                 deny(&mut stage, agent, call, denial);
             }
         }
         ProposalVerdict::Hold => {
-            if hold(&mut stage, &identity, &proposals, &mut held, call) {
+            if hold(&mut stage, identity, &proposals, &mut held, call) {
                 deny(&mut stage, agent, call, denial);
             } else {
                 stage.schedule(agent, 0, AgendaEvent::Commit(call));
             }
         }
         ProposalVerdict::Rewrite(values) => {
-            rewrite(
-                &mut stage,
-                &identity,
-                &mut proposals,
-                &records,
-                call,
-                values,
-            );
+            rewrite(&mut stage, identity, &mut proposals, &records, call, values);
             stage.schedule(agent, 0, AgendaEvent::Commit(call));
         }
         ProposalVerdict::Simulate(content) => {
-            simulate(&mut stage, &identity, &mut proposals, call, content);
+            simulate(&mut stage, identity, &mut proposals, call, content);
         }
         ProposalVerdict::Abort => stage.halt(Halt::Aborted),
     }
@@ -100,7 +92,7 @@ pub(crate) fn authorize(
 
 fn ask_proposal(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &Identity,
     proposals: &Proposals,
     call: CallId,

@@ -13,7 +13,7 @@ use plugins::trace::{NodeDetail, Subject};
 
 use super::authorize::{deny, hold};
 use super::effect::{acknowledge, effect};
-use super::entities::Hands;
+use super::entities::{Hands, Reach};
 use super::hooks::{Ruled, ask, rule};
 use super::memory;
 use super::recover::undo;
@@ -22,19 +22,22 @@ use crate::agenda::{AgendaEvent, Phase};
 use crate::components::call::{Proposal, Returned};
 use crate::components::place::HeldCalls;
 use crate::setup::{Guard, Prepared};
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is a commit or an undo.
-pub(crate) fn commit(
-    mut stage: Stage,
-    mut guard: ResMut<Guard>,
-    mut hands: Hands,
-    mut held: Query<&mut HeldCalls>,
-) {
+pub(crate) fn commit(mut state: ResMut<State>, reach: Reach, mut held: Query<&mut HeldCalls>) {
+    let Parts {
+        mut stage,
+        guard,
+        identity,
+        ..
+    } = state.parts();
+    let mut hands = reach.with(identity);
     match stage.take(Phase::Commit) {
         Some(AgendaEvent::Commit(call))
-            if passes_barrier(&mut stage, &mut guard, &mut hands, &mut held, call) =>
+            if passes_barrier(&mut stage, guard, &mut hands, &mut held, call) =>
         {
-            execute(&mut stage, &mut guard, &mut hands, call);
+            execute(&mut stage, guard, &mut hands, call);
         }
         Some(AgendaEvent::Undo(call)) => undo(&mut stage, &mut hands, call),
         _ => {}
@@ -44,12 +47,12 @@ pub(crate) fn commit(
 /// Asks `on_commit`, the last word before the effect; whether the call goes on.
 fn passes_barrier(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     held: &mut Query<&mut HeldCalls>,
     call: CallId,
 ) -> bool {
-    let (proposal, taint, _) = hands.proposals.read(&hands.identity, call);
+    let (proposal, taint, _) = hands.proposals.read(hands.identity, call);
     let agent = proposal.agent;
     let ruling = ask(
         stage,
@@ -69,7 +72,7 @@ fn passes_barrier(
     if ruling.verdict == CommitVerdict::Allow {
         return true;
     }
-    let proposal_node = hands.proposals.node(stage, &hands.identity, call);
+    let proposal_node = hands.proposals.node(stage, hands.identity, call);
     let subject = Subject::Call(call);
     let node = stage.decision(subject, Some(agent), NodeDetail::Plain, &[proposal_node]);
     let (verdict, denial) = (ruling.verdict.kind(), ruling.reason.denial);
@@ -82,13 +85,13 @@ fn passes_barrier(
     };
     rule(
         stage,
-        &mut hands.identity,
+        hands.identity,
         &mut hands.decisions,
         Some(agent),
         ruled,
     );
     if ruling.verdict == CommitVerdict::Hold
-        && !hold(stage, &hands.identity, &hands.proposals, held, call)
+        && !hold(stage, hands.identity, &hands.proposals, held, call)
     {
         return true;
     }
@@ -97,9 +100,9 @@ fn passes_barrier(
 }
 
 /// Executes a call by what its tool does.
-fn execute(stage: &mut Stage, guard: &mut ResMut<Guard>, hands: &mut Hands, call: CallId) {
+fn execute(stage: &mut Stage, guard: &mut Guard, hands: &mut Hands, call: CallId) {
     let prepared = Arc::clone(&stage.setup.prepared);
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let spec = &prepared.scenario.briefing.tools[proposal.tool.index()];
     match spec.operation {
         Operation::ReadSource | Operation::ReturnSource(_) => {
@@ -147,9 +150,9 @@ fn read_source(
         acknowledge(stage, hands, call, spec);
         return;
     };
-    let agent = hands.proposals.read(&hands.identity, call).0.agent;
-    hands.sources.touch(stage, &hands.identity, source, agent);
-    let (mut proposal, _) = hands.proposals.get(&hands.identity, call);
+    let agent = hands.proposals.read(hands.identity, call).0.agent;
+    hands.sources.touch(stage, hands.identity, source, agent);
+    let (mut proposal, _) = hands.proposals.get(hands.identity, call);
     proposal.returned = Some(Returned::Source(source));
     stage.schedule(
         proposal.agent,

@@ -1,6 +1,6 @@
 //! Decide: models are called.
 
-use bevy_ecs::prelude::{ResMut, Resource};
+use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, ToolId};
 use plugins::label::{Flags, Label, LabelId};
 use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
@@ -15,10 +15,11 @@ use crate::components::FieldLabels;
 use crate::components::agent::{Context, Mask, Utterance};
 use crate::identity::Identity;
 use crate::setup::{Guard, Mind};
+use crate::state::{Parts, State};
 
 /// The join of each agent's context as far as it was last taken. It follows from the contexts, so it
 /// is no part of a snapshot: a restore forgets it.
-#[derive(Debug, Default, Resource)]
+#[derive(Debug, Default)]
 pub(crate) struct Wholes(pub(crate) Vec<Whole>);
 
 /// The join of the first segments of a context.
@@ -53,21 +54,20 @@ impl Wholes {
 }
 
 /// Runs the due event if it is a decision.
-pub(crate) fn decide(
-    mut stage: Stage,
-    mut guard: ResMut<Guard>,
-    mut mind: ResMut<Mind>,
-    mut wholes: ResMut<Wholes>,
-    mut identity: ResMut<Identity>,
-    mut agents: Agents,
-    mut decisions: Decisions,
-) {
+pub(crate) fn decide(mut state: ResMut<State>, mut agents: Agents, mut decisions: Decisions) {
+    let Parts {
+        mut stage,
+        guard,
+        mind,
+        wholes,
+        identity,
+    } = state.parts();
     let Some(AgendaEvent::Decide(agent)) = stage.take(Phase::Decide) else {
         return;
     };
     {
         let turn_limit = stage.scenario().limits.turns;
-        let (mut activity, ..) = agents.get(&identity, agent);
+        let (mut activity, ..) = agents.get(identity, agent);
         activity.pending = false;
         if activity.turns >= turn_limit {
             stage.limit(LimitKind::Turns);
@@ -77,15 +77,15 @@ pub(crate) fn decide(
     }
     let edit = ask_prompt(
         &mut stage,
-        &mut guard,
-        &mut identity,
+        guard,
+        identity,
         &mut agents,
         &mut decisions,
         agent,
     );
-    let (_, context, mut utterance, mask, taint) = agents.get(&identity, agent);
+    let (_, context, mut utterance, mask, taint) = agents.get(identity, agent);
     utterance.origin = taint.node;
-    match complete(&stage, &mut mind, agent, &context, &mask, edit.as_ref()) {
+    match complete(&stage, mind, agent, &context, &mask, edit.as_ref()) {
         Err(failure) => {
             let outcome = Outcome::Errored(failure.0.into());
             stage.end(outcome);
@@ -121,7 +121,7 @@ pub(crate) fn decide(
 /// Asks `on_prompt`; the edit, if there is one.
 fn ask_prompt(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     agents: &mut Agents,
     decisions: &mut Decisions,

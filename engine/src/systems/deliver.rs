@@ -20,23 +20,28 @@ use crate::components::call::Message;
 use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is a delivery.
 pub(crate) fn deliver(
-    mut stage: Stage,
-    mut guard: ResMut<Guard>,
-    mut identity: ResMut<Identity>,
+    mut state: ResMut<State>,
     mut agents: Agents,
     mut sources: Sources,
     mut messages: Messages,
     mut decisions: Decisions,
 ) {
+    let Parts {
+        mut stage,
+        guard,
+        identity,
+        ..
+    } = state.parts();
     match stage.take(Phase::Deliver) {
         Some(AgendaEvent::Begin(episode)) => {
             begin(
                 &mut stage,
-                &mut guard,
-                &mut identity,
+                guard,
+                identity,
                 &mut agents,
                 &mut sources,
                 &mut decisions,
@@ -46,8 +51,8 @@ pub(crate) fn deliver(
         Some(AgendaEvent::Deliver(message)) => {
             arrive(
                 &mut stage,
-                &mut guard,
-                &mut identity,
+                guard,
+                identity,
                 &mut agents,
                 &messages,
                 &mut decisions,
@@ -57,7 +62,7 @@ pub(crate) fn deliver(
         Some(AgendaEvent::Inject(source)) => {
             let Some(message) = inject(
                 &mut stage,
-                &mut identity,
+                identity,
                 &mut agents,
                 &mut sources,
                 &mut messages,
@@ -67,8 +72,8 @@ pub(crate) fn deliver(
             };
             arrive(
                 &mut stage,
-                &mut guard,
-                &mut identity,
+                guard,
+                identity,
                 &mut agents,
                 &messages,
                 &mut decisions,
@@ -82,7 +87,7 @@ pub(crate) fn deliver(
 /// An episode begins: recovery steps and injections are scheduled, the goal is delivered.
 fn begin(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     agents: &mut Agents,
     sources: &mut Sources,
@@ -139,7 +144,7 @@ fn begin(
 /// Asks `on_session`; whether the policy aborted.
 fn begin_session(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     agents: &mut Agents,
     decisions: &mut Decisions,
@@ -238,7 +243,7 @@ fn inject(
 /// A message reaches its receiver, unless that one has ended or the policy keeps it out.
 fn arrive(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     agents: &mut Agents,
     messages: &Messages,

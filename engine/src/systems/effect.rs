@@ -14,7 +14,7 @@ use crate::recorder::NewNode;
 
 /// The agent will learn that its call is through.
 pub(crate) fn acknowledge(stage: &mut Stage, hands: &Hands, call: CallId, spec: &ToolSpec) {
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     stage.schedule(
         proposal.agent,
         spec.latency_ticks.max(1),
@@ -29,15 +29,15 @@ pub(crate) fn effect(
     call: CallId,
     spec: &ToolSpec,
 ) -> NodeId {
-    let proposal_node = hands.proposals.node(stage, &hands.identity, call);
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let proposal_node = hands.proposals.node(stage, hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let (agent, labelled) = (proposal.agent, proposal.labelled);
     let objects = content_origins(stage, hands, call, spec);
     let origins: Vec<NodeId> = objects
         .into_iter()
         .filter_map(|origin| touch_origin(stage, hands, agent, origin))
         .collect();
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let exact = effect_label(stage, &proposal.arguments);
     let detail = if spec.high_risk() {
         NodeDetail::Plain
@@ -89,13 +89,13 @@ pub(crate) fn content_origins(
     call: CallId,
     spec: &ToolSpec,
 ) -> Vec<ContentOrigin> {
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let mut origins = Vec::new();
     if proposal.labelled || !(spec.high_risk() || stage.setup.instrumentation.low_risk) {
         return origins;
     }
     let (agent, state) = (proposal.agent, proposal.origin);
-    let (_, context, ..) = hands.agents.get(&hands.identity, agent);
+    let (_, context, ..) = hands.agents.get(hands.identity, agent);
     let mut add = |origin: ContentOrigin| {
         if !origins.contains(&origin) {
             origins.push(origin);
@@ -132,12 +132,12 @@ fn touch_origin(
         ContentOrigin::State(node) => Some(node),
         ContentOrigin::Object(Subject::Record(record)) => Some(hands.records.touch(
             stage,
-            &hands.identity,
+            hands.identity,
             record,
             Some(agent),
         )),
         ContentOrigin::Object(Subject::Source(source)) => {
-            Some(hands.sources.touch(stage, &hands.identity, source, agent))
+            Some(hands.sources.touch(stage, hands.identity, source, agent))
         }
         ContentOrigin::Object(_) => None,
     }
@@ -148,7 +148,7 @@ pub(crate) fn origin_label(stage: &Stage, hands: &Hands, origin: ContentOrigin) 
     match origin {
         ContentOrigin::State(node) => stage.recorder.recorded(node),
         ContentOrigin::Object(Subject::Record(record)) => {
-            hands.records.read(&hands.identity, record).1.recorded
+            hands.records.read(hands.identity, record).1.recorded
         }
         ContentOrigin::Object(Subject::Source(source)) => {
             stage.setup.prepared.source_labels[source.index()]

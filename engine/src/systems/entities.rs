@@ -1,6 +1,6 @@
 //! The entities of each kind, by stable id.
 
-use bevy_ecs::prelude::{Mut, Query, ResMut, With, Without};
+use bevy_ecs::prelude::{Mut, Query, With, Without};
 use bevy_ecs::system::SystemParam;
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, RecordId, SourceId, StoreId};
 use plugins::label::LabelId;
@@ -14,7 +14,6 @@ use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::Source;
 use crate::identity::{Identity, InUse};
-use crate::keys::LiveKeys;
 use crate::recorder::NewNode;
 
 /// The agents.
@@ -111,7 +110,6 @@ pub(crate) struct Records<'w, 's> {
         Without<Agent>,
     >,
     stores: Query<'w, 's, &'static mut Store>,
-    keys: ResMut<'w, LiveKeys>,
 }
 
 impl Records<'_, '_> {
@@ -146,8 +144,8 @@ impl Records<'_, '_> {
     }
 
     /// The live record of `key`; the newest, should an undo have left two.
-    pub(crate) fn live(&self, store: StoreId, key: &str) -> Option<RecordId> {
-        self.keys.of(store, key).last().copied()
+    pub(crate) fn live(identity: &Identity, store: StoreId, key: &str) -> Option<RecordId> {
+        identity.keys.of(store, key).last().copied()
     }
 
     /// The newest live record of `key` that is not quarantined.
@@ -158,7 +156,12 @@ impl Records<'_, '_> {
         key: &str,
     ) -> Option<RecordId> {
         let is_readable = |record: &RecordId| self.read(identity, *record).0.readable();
-        self.keys.of(store, key).iter().copied().rfind(is_readable)
+        identity
+            .keys
+            .of(store, key)
+            .iter()
+            .copied()
+            .rfind(is_readable)
     }
 
     /// The next automatic key of a store.
@@ -236,7 +239,7 @@ impl Records<'_, '_> {
                 quarantined: new.quarantined,
             },
         );
-        self.keys.insert(new.store, &new.key, id);
+        identity.keys.insert(new.store, &new.key, id);
         *record = Record {
             record: id,
             live: true,
@@ -252,7 +255,7 @@ impl Records<'_, '_> {
     pub(crate) fn remove(
         &mut self,
         stage: &mut Stage,
-        identity: &Identity,
+        identity: &mut Identity,
         agent: Option<AgentId>,
         record: RecordId,
         step: Option<u32>,
@@ -260,7 +263,7 @@ impl Records<'_, '_> {
         let (mut state, _) = self.get(identity, record);
         state.live = false;
         let (store, key) = (state.store, state.key.clone());
-        self.keys.remove(store, &key, record);
+        identity.keys.remove(store, &key, record);
         stage.happen(agent, Happening::Removed { record, step });
     }
 }
@@ -433,10 +436,40 @@ impl Decisions<'_, '_> {
     }
 }
 
-/// The entities that a commit can touch.
+/// The entities that a commit can touch, as a system fetches them.
 #[derive(SystemParam)]
-pub(crate) struct Hands<'w, 's> {
-    pub(crate) identity: ResMut<'w, Identity>,
+pub(crate) struct Reach<'w, 's> {
+    agents: Agents<'w, 's>,
+    sources: Sources<'w, 's>,
+    records: Records<'w, 's>,
+    proposals: Proposals<'w, 's>,
+    decisions: Decisions<'w, 's>,
+}
+
+impl<'w, 's> Reach<'w, 's> {
+    /// With the stable ids, by which they are found.
+    pub(crate) fn with<'a>(self, identity: &'a mut Identity) -> Hands<'a, 'w, 's> {
+        let Self {
+            agents,
+            sources,
+            records,
+            proposals,
+            decisions,
+        } = self;
+        Hands {
+            identity,
+            agents,
+            sources,
+            records,
+            proposals,
+            decisions,
+        }
+    }
+}
+
+/// The entities that a commit can touch, by stable id.
+pub(crate) struct Hands<'a, 'w, 's> {
+    pub(crate) identity: &'a mut Identity,
     pub(crate) agents: Agents<'w, 's>,
     pub(crate) sources: Sources<'w, 's>,
     pub(crate) records: Records<'w, 's>,

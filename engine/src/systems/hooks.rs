@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
+use plugins::draws::DrawRecord;
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::LabelId;
 use plugins::policy::{
@@ -18,35 +18,48 @@ use super::stage::Stage;
 use crate::components::FieldLabels;
 use crate::components::call::Decision;
 use crate::identity::Identity;
-use crate::setup::Guard;
+use crate::setup::{Guard, Member};
 
 /// Asks the policy at `hook`; a hook that it does not declare rules `neutral`. Its draws are
-/// recorded.
+/// recorded. Of several policies, those that rule or draw otherwise than the first part from it.
 pub(crate) fn ask<V: Verdict>(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hook: Hook,
     agent: Option<AgentId>,
-    call: impl FnOnce(&mut dyn Policy, &mut View<'_>, &Stage) -> Ruling<V>,
+    call: impl Fn(&mut dyn Policy, &mut View<'_>, &Stage) -> Ruling<V>,
 ) -> Ruling<V> {
-    let guard = &mut **guard;
-    if !guard.hooks.contains(Hooks::from(hook)) {
-        return Ruling::new(V::neutral(), Reason::default_allow());
-    }
-    guard
-        .draws
-        .at(stage.clock.episode, "policy", stage.clock.key);
-    let mut view = View {
-        briefing: &stage.setup.prepared.scenario.briefing,
-        prefix: stage.recorder.trace.prefix(),
-        labels: &stage.recorder.labels,
-        tick: stage.clock.tick,
-        episode: stage.clock.episode,
-        draws: &mut guard.draws,
+    let Guard {
+        members,
+        parted,
+        draws,
+    } = guard;
+    let mut ask_one = |member: &mut Member| {
+        if !member.hooks.contains(Hooks::from(hook)) {
+            return (
+                Ruling::new(V::neutral(), Reason::default_allow()),
+                Vec::new(),
+            );
+        }
+        draws.at(stage.clock.episode, "policy", stage.clock.key);
+        let mut view = View {
+            briefing: &stage.setup.prepared.scenario.briefing,
+            prefix: stage.recorder.trace.prefix(),
+            labels: &stage.recorder.labels,
+            tick: stage.clock.tick,
+            episode: stage.clock.episode,
+            draws: &mut *draws,
+        };
+        let ruling = call(member.policy.get().as_mut(), &mut view, stage);
+        let drawn: Vec<DrawRecord> = draws.take_record().collect();
+        (ruling, drawn)
     };
-    let policy = guard.policy.get();
-    let ruling = call(policy.as_mut(), &mut view, stage);
-    for draw in guard.draws.take_record() {
+    let answer = ask_one(&mut members[0]);
+    if members.len() > 1 {
+        parted.extend(members.extract_if(1.., |member| ask_one(member) != answer));
+    }
+    let (ruling, drawn) = answer;
+    for draw in drawn {
         let what = Happening::Drawn {
             name: draw.name,
             value: draw.value,
@@ -108,7 +121,7 @@ pub(crate) struct Ruled {
 /// Asks the user about `subject`.
 pub(crate) fn ask_user(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     agent: Option<AgentId>,
     subject: Subject,
     authorized: bool,
@@ -159,7 +172,7 @@ pub(crate) struct Passage {
 /// Asks the policy whether `flow` may enter.
 pub(crate) fn admit(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     decisions: &mut Decisions,
     passage: &Passage,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::action::Argument;
 use plugins::ids::{AgentId, CallId, RecordId, StoreId};
 use plugins::label::{Flags, LabelId};
@@ -29,7 +28,7 @@ use crate::setup::Guard;
 
 /// The key that a call names: its target.
 fn key_of(hands: &Hands, call: CallId, spec: &ToolSpec) -> Option<Text> {
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     CallView {
         tool: spec,
         arguments: &proposal.arguments,
@@ -41,22 +40,23 @@ fn key_of(hands: &Hands, call: CallId, spec: &ToolSpec) -> Option<Text> {
 /// A read: the live, unquarantined record of the key, unless filter or policy keep it.
 pub(crate) fn read(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     call: CallId,
     store: StoreId,
     spec: &ToolSpec,
 ) {
-    let found = key_of(hands, call, spec).and_then(|key| hands.records.live(store, &key));
+    let found =
+        key_of(hands, call, spec).and_then(|key| Records::live(hands.identity, store, &key));
     let readable =
-        found.filter(|&record| !hands.records.read(&hands.identity, record).0.quarantined);
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+        found.filter(|&record| !hands.records.read(hands.identity, record).0.quarantined);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let agent = proposal.agent;
     let Some(record) = readable else {
         acknowledge(stage, hands, call, spec);
         return;
     };
-    let recorded = hands.records.read(&hands.identity, record).1.recorded;
+    let recorded = hands.records.read(hands.identity, record).1.recorded;
     if let Some(filter) = hiding_filter(stage, store, recorded) {
         stage.happen(Some(agent), Happening::Filtered { store, filter });
         acknowledge(stage, hands, call, spec);
@@ -65,7 +65,7 @@ pub(crate) fn read(
     let Some(flow) = rule_on_read(stage, guard, hands, call, record) else {
         return;
     };
-    let (mut proposal, _) = hands.proposals.get(&hands.identity, call);
+    let (mut proposal, _) = hands.proposals.get(hands.identity, call);
     let Flow {
         labels,
         recorded,
@@ -84,16 +84,16 @@ pub(crate) fn read(
 /// Asks `on_memory_read`; the record as it is returned, or none if it is not.
 fn rule_on_read(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     call: CallId,
     record: RecordId,
 ) -> Option<Flow> {
-    let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    let agent = hands.proposals.read(hands.identity, call).0.agent;
     let node = hands
         .records
-        .touch(stage, &hands.identity, record, Some(agent));
-    let (state, taint) = hands.records.read(&hands.identity, record);
+        .touch(stage, hands.identity, record, Some(agent));
+    let (state, taint) = hands.records.read(hands.identity, record);
     let flow = Flow {
         content: state.content.clone(),
         labels: state.labels.clone(),
@@ -133,7 +133,7 @@ fn rule_on_read(
     };
     rule(
         stage,
-        &mut hands.identity,
+        hands.identity,
         &mut hands.decisions,
         Some(agent),
         ruled,
@@ -148,24 +148,24 @@ fn rule_on_read(
 /// What a ruling on a read leaves of the record.
 fn apply_read_verdict(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     call: CallId,
     record: RecordId,
     verdict: MemoryVerdict,
     flow: Flow,
 ) -> Option<Flow> {
-    let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    let agent = hands.proposals.read(hands.identity, call).0.agent;
     let subject = Subject::Record(record);
     match verdict {
         MemoryVerdict::Allow => Some(flow),
         MemoryVerdict::Relabel(change) => Some(relabel(stage, Some(agent), subject, flow, &change)),
         MemoryVerdict::Confirm => {
-            let authorized = is_authorized(stage, &hands.identity, &hands.proposals, call);
+            let authorized = is_authorized(stage, hands.identity, &hands.proposals, call);
             ask_user(stage, guard, Some(agent), subject, authorized).then_some(flow)
         }
         MemoryVerdict::Quarantine => {
-            hands.records.get(&hands.identity, record).0.quarantined = true;
+            hands.records.get(hands.identity, record).0.quarantined = true;
             stage.happen(Some(agent), Happening::Quarantined { record });
             None
         }
@@ -207,14 +207,14 @@ pub(crate) fn refusing_filter(
 /// A write or update: filters, then the policy, then the effect and the new record.
 pub(crate) fn write(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     call: CallId,
     store: StoreId,
     spec: &ToolSpec,
 ) {
     let key = key_of(hands, call, spec).unwrap_or_else(|| "".into());
-    let (proposal, ..) = hands.proposals.read(&hands.identity, call);
+    let (proposal, ..) = hands.proposals.read(hands.identity, call);
     let agent = proposal.agent;
     let arguments = proposal.arguments.clone();
     let recorded = future_label(stage, hands, call, spec);
@@ -236,7 +236,7 @@ pub(crate) fn write(
         store,
         key: &key,
     };
-    let ruling = ask_write(stage, guard, &hands.identity, &writing, &flow);
+    let ruling = ask_write(stage, guard, hands.identity, &writing, &flow);
     let Some((mut flow, quarantined)) = apply_write_ruling(stage, guard, hands, call, ruling, flow)
     else {
         return;
@@ -245,11 +245,11 @@ pub(crate) fn write(
         *label = stage.recorder.labels.flagged(*label, Flags::VIA_MEMORY);
     }
     let effect_node = effect(stage, hands, call, spec);
-    if let Some(replaced) = hands.records.live(store, &key) {
+    if let Some(replaced) = Records::live(hands.identity, store, &key) {
         hands
             .records
-            .remove(stage, &hands.identity, Some(agent), replaced, None);
-        hands.proposals.get(&hands.identity, call).0.replaced = Some(replaced);
+            .remove(stage, hands.identity, Some(agent), replaced, None);
+        hands.proposals.get(hands.identity, call).0.replaced = Some(replaced);
     }
     let new = Record {
         store,
@@ -260,7 +260,7 @@ pub(crate) fn write(
         labels: flow.labels.clone(),
         ..Record::default()
     };
-    let id = Records::next_id(&hands.identity);
+    let id = Records::next_id(hands.identity);
     let exact = stage.recorder.join_all(flow.labels.iter().copied());
     let node = stage.node(
         NewNode::new(NodeKind::Memory, Subject::Record(id))
@@ -272,8 +272,8 @@ pub(crate) fn write(
         .edge_carrying(effect_node, node, EdgeKind::Data, flow.taint, flow.recorded);
     let stored = hands
         .records
-        .store(stage, &mut hands.identity, Some(agent), new, node);
-    hands.proposals.get(&hands.identity, call).0.stored = Some(stored);
+        .store(stage, hands.identity, Some(agent), new, node);
+    hands.proposals.get(hands.identity, call).0.stored = Some(stored);
     acknowledge(stage, hands, call, spec);
 }
 
@@ -288,7 +288,7 @@ pub(crate) struct Writing<'a> {
 /// Asks `on_memory_write`.
 pub(crate) fn ask_write(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &Identity,
     writing: &Writing,
     flow: &Flow,
@@ -316,7 +316,7 @@ pub(crate) fn ask_write(
 /// denied.
 fn apply_write_ruling(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     hands: &mut Hands,
     call: CallId,
     ruling: Ruling<MemoryVerdict>,
@@ -325,7 +325,7 @@ fn apply_write_ruling(
     if ruling.verdict == MemoryVerdict::Allow {
         return Some((flow, false));
     }
-    let (proposal, taint, _) = hands.proposals.read(&hands.identity, call);
+    let (proposal, taint, _) = hands.proposals.read(hands.identity, call);
     let (agent, origins) = (proposal.agent, taint.node);
     let (verdict, denial): (_, DenialReason) = (ruling.verdict.kind(), ruling.reason.denial);
     let subject = Subject::Call(call);
@@ -344,7 +344,7 @@ fn apply_write_ruling(
     };
     rule(
         stage,
-        &mut hands.identity,
+        hands.identity,
         &mut hands.decisions,
         Some(agent),
         ruled,
@@ -360,7 +360,7 @@ fn apply_write_ruling(
             None
         }
         MemoryVerdict::Confirm => {
-            let authorized = is_authorized(stage, &hands.identity, &hands.proposals, call);
+            let authorized = is_authorized(stage, hands.identity, &hands.proposals, call);
             if ask_user(stage, guard, Some(agent), subject, authorized) {
                 return Some((flow, false));
             }
@@ -372,7 +372,7 @@ fn apply_write_ruling(
 
 /// The recorded label that the side effect of a call would have.
 fn future_label(stage: &mut Stage, hands: &mut Hands, call: CallId, spec: &ToolSpec) -> LabelId {
-    let (proposal, taint, _) = hands.proposals.read(&hands.identity, call);
+    let (proposal, taint, _) = hands.proposals.read(hands.identity, call);
     if proposal.labelled {
         return taint.recorded;
     }
@@ -432,12 +432,12 @@ fn remove_current(
     spec: &ToolSpec,
 ) -> Option<Text> {
     let key = key_of(hands, call, spec)?;
-    if let Some(record) = hands.records.live(store, &key) {
-        let agent = hands.proposals.read(&hands.identity, call).0.agent;
+    if let Some(record) = Records::live(hands.identity, store, &key) {
+        let agent = hands.proposals.read(hands.identity, call).0.agent;
         hands
             .records
-            .remove(stage, &hands.identity, Some(agent), record, None);
-        hands.proposals.get(&hands.identity, call).0.replaced = Some(record);
+            .remove(stage, hands.identity, Some(agent), record, None);
+        hands.proposals.get(hands.identity, call).0.replaced = Some(record);
     }
     Some(key)
 }
@@ -454,17 +454,17 @@ pub(crate) fn restore(
     let backup = key_of(hands, call, spec).and_then(|key| backup_of(stage, store, &key));
     if let Some(backup) = backup {
         remove_current(stage, hands, call, store, spec);
-        let agent = hands.proposals.read(&hands.identity, call).0.agent;
+        let agent = hands.proposals.read(hands.identity, call).0.agent;
         let restored = put_back(
             stage,
             &mut hands.records,
-            &mut hands.identity,
+            hands.identity,
             Some(agent),
             backup,
             Some((effect_node, EdgeKind::Control, false)),
             Some(call),
         );
-        hands.proposals.get(&hands.identity, call).0.stored = Some(restored);
+        hands.proposals.get(hands.identity, call).0.stored = Some(restored);
     }
     acknowledge(stage, hands, call, spec);
 }

@@ -20,23 +20,28 @@ use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is an observation.
 pub(crate) fn observe(
-    mut stage: Stage,
-    mut guard: ResMut<Guard>,
-    mut identity: ResMut<Identity>,
+    mut state: ResMut<State>,
     mut agents: Agents,
     mut sources: Sources,
     mut records: Records,
     mut proposals: Proposals,
     mut decisions: Decisions,
 ) {
+    let Parts {
+        mut stage,
+        guard,
+        identity,
+        ..
+    } = state.parts();
     let agent = match stage.take(Phase::Observe) {
         Some(AgendaEvent::Result(call)) => {
             let origin = find_origin(
                 &mut stage,
-                &identity,
+                identity,
                 &mut sources,
                 &mut records,
                 &mut proposals,
@@ -46,8 +51,8 @@ pub(crate) fn observe(
             let agent = origin.agent;
             if !result(
                 &mut stage,
-                &mut guard,
-                &mut identity,
+                guard,
+                identity,
                 &mut agents,
                 &mut decisions,
                 origin,
@@ -57,10 +62,10 @@ pub(crate) fn observe(
             agent
         }
         Some(AgendaEvent::Acknowledge(call)) => {
-            let (proposal, ..) = proposals.read(&identity, call);
+            let (proposal, ..) = proposals.read(identity, call);
             let (agent, tool) = (proposal.agent, proposal.tool);
             notice(
-                &identity,
+                identity,
                 &mut agents,
                 agent,
                 SegmentKind::Acknowledged { tool },
@@ -69,10 +74,10 @@ pub(crate) fn observe(
             agent
         }
         Some(AgendaEvent::Denial(call, reason)) => {
-            let (proposal, ..) = proposals.read(&identity, call);
+            let (proposal, ..) = proposals.read(identity, call);
             let (agent, tool) = (proposal.agent, proposal.tool);
             notice(
-                &identity,
+                identity,
                 &mut agents,
                 agent,
                 SegmentKind::Denied { tool, reason },
@@ -80,7 +85,7 @@ pub(crate) fn observe(
             agent
         }
         Some(AgendaEvent::Reject(agent)) => {
-            notice(&identity, &mut agents, agent, SegmentKind::Rejected);
+            notice(identity, &mut agents, agent, SegmentKind::Rejected);
             agent
         }
         _ => return,
@@ -259,7 +264,7 @@ fn from_policy(
 /// A read's result arrives, unless the policy keeps it out; whether the agent goes on at once.
 fn result(
     stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
+    guard: &mut Guard,
     identity: &mut Identity,
     agents: &mut Agents,
     decisions: &mut Decisions,

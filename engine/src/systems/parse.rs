@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Res, ResMut};
+use bevy_ecs::prelude::ResMut;
 use plugins::action::{Action, ActionClass, Argument, Call, Parsed, ToolCatalogue};
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, ToolId};
 use plugins::label::{Flags, LabelId};
@@ -22,21 +22,26 @@ use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
 use crate::recorder::NewNode;
 use crate::setup::Mind;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is a completion.
 pub(crate) fn parse(
-    mut stage: Stage,
-    mind: Res<Mind>,
-    mut identity: ResMut<Identity>,
+    mut state: ResMut<State>,
     mut agents: Agents,
     mut messages: Messages,
     records: Records,
     mut proposals: Proposals,
 ) {
+    let Parts {
+        mut stage,
+        mind,
+        identity,
+        ..
+    } = state.parts();
     let Some(AgendaEvent::Parse(agent)) = stage.take(Phase::Parse) else {
         return;
     };
-    let parsed = read_completion(&stage, &mind, &identity, &mut agents, agent);
+    let parsed = read_completion(&stage, mind, identity, &mut agents, agent);
     let action = classify(&stage, agent, parsed.action);
     let (class, turn, named) = describe(&stage, &action);
     let what = Happening::Completed {
@@ -47,11 +52,9 @@ pub(crate) fn parse(
         named,
     };
     stage.happen(Some(agent), what);
-    let (_, mut context, utterance, ..) = agents.get(&identity, agent);
-    let kind = SegmentKind::Own {
-        turn,
-        tag: utterance.tag,
-    };
+    let (_, mut context, utterance, ..) = agents.get(identity, agent);
+    let tag = utterance.tag;
+    let kind = SegmentKind::Own { turn, tag };
     context.push(
         Segment {
             kind,
@@ -64,7 +67,7 @@ pub(crate) fn parse(
         Classified::Invalid(..) => stage.schedule(agent, 1, AgendaEvent::Reject(agent)),
         Classified::Final(text) => finish(
             &mut stage,
-            &mut identity,
+            identity,
             &mut agents,
             &mut messages,
             agent,
@@ -73,7 +76,7 @@ pub(crate) fn parse(
         Classified::Delegate(to, content) => {
             delegate(
                 &mut stage,
-                &mut identity,
+                identity,
                 &mut agents,
                 &mut messages,
                 agent,
@@ -90,7 +93,7 @@ pub(crate) fn parse(
             };
             propose(
                 &mut stage,
-                &mut identity,
+                identity,
                 &mut agents,
                 &records,
                 &mut proposals,

@@ -12,21 +12,22 @@ use crate::clock::Halt;
 use crate::components::Taint;
 use crate::components::agent::Activity;
 use crate::identity::Identity;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it closes an episode.
-pub(crate) fn record(
-    mut stage: Stage,
-    identity: ResMut<Identity>,
-    mut agents: Agents,
-    mut records: Records,
-) {
+pub(crate) fn record(mut state: ResMut<State>, mut agents: Agents, mut records: Records) {
+    let Parts {
+        mut stage,
+        identity,
+        ..
+    } = state.parts();
     let Some(AgendaEvent::Close(episode)) = stage.take(Phase::Record) else {
         return;
     };
-    forget_session_memory(&mut stage, &identity, &mut records);
+    forget_session_memory(&mut stage, identity, &mut records);
     for index in 0..identity.agents.used() {
         let (mut activity, mut context, mut utterance, mut mask, mut taint) =
-            agents.get(&identity, AgentId::at(index));
+            agents.get(identity, AgentId::at(index));
         *activity = Activity::default();
         context.clear();
         utterance.text.clear();
@@ -45,7 +46,7 @@ pub(crate) fn record(
 }
 
 /// Session memory does not outlive its episode.
-fn forget_session_memory(stage: &mut Stage, identity: &Identity, records: &mut Records) {
+fn forget_session_memory(stage: &mut Stage, identity: &mut Identity, records: &mut Records) {
     for index in 0..identity.records.used() {
         let record = RecordId::at(index);
         let (state, _) = records.read(identity, record);

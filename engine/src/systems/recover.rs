@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{CallId, NodeId, RecordId};
 use plugins::policy::{
     Hook, RecordSummary, RecoveryAction, RecoveryNotice, RecoveryVerdict, Ruling, Verdict,
@@ -22,7 +21,7 @@ use crate::recorder::NewNode;
 use crate::setup::Guard;
 
 /// A recovery step of the scenario runs, then the policy may act.
-pub(crate) fn recover(stage: &mut Stage, guard: &mut ResMut<Guard>, hands: &mut Hands, step: u32) {
+pub(crate) fn recover(stage: &mut Stage, guard: &mut Guard, hands: &mut Hands, step: u32) {
     let prepared = Arc::clone(&stage.setup.prepared);
     let operation = &prepared.scenario.recovery[step as usize].operation;
     let mut revoked = None;
@@ -87,13 +86,7 @@ fn schedule_actions(
         reason: ruling.reason,
         node: None,
     };
-    rule(
-        stage,
-        &mut hands.identity,
-        &mut hands.decisions,
-        None,
-        ruled,
-    );
+    rule(stage, hands.identity, &mut hands.decisions, None, ruled);
     for action in actions {
         match action {
             RecoveryAction::Rollback(calls) => {
@@ -149,7 +142,7 @@ impl Cause {
 fn labelled_in_scope(stage: &Stage, hands: &Hands, scope: &RecoveryScope) -> Vec<RecordId> {
     hands
         .records
-        .all(&hands.identity)
+        .all(hands.identity)
         .filter(|(record, taint)| {
             record.readable()
                 && scope.covers(record.store, &record.key)
@@ -165,7 +158,7 @@ fn readable_of(hands: &Hands, mut records: Vec<RecordId>) -> Vec<RecordId> {
     records.dedup();
     let used = hands.identity.records.used();
     records.retain(|record| {
-        record.index() < used && hands.records.read(&hands.identity, *record).0.readable()
+        record.index() < used && hands.records.read(hands.identity, *record).0.readable()
     });
     records
 }
@@ -180,12 +173,12 @@ fn decide_on(
 ) -> NodeId {
     let origins: Vec<NodeId> = victims
         .iter()
-        .map(|&victim| hands.records.touch(stage, &hands.identity, victim, None))
+        .map(|&victim| hands.records.touch(stage, hands.identity, victim, None))
         .collect();
     let subject = Subject::Step(cause.subject);
     let node = stage.decision(subject, None, detail, &origins);
     hands.decisions.add(
-        &mut hands.identity,
+        hands.identity,
         Decision {
             hook: None,
             subject,
@@ -220,7 +213,7 @@ fn scrub(stage: &mut Stage, hands: &mut Hands, cause: Cause, victims: &[RecordId
     for &victim in victims {
         hands
             .records
-            .remove(stage, &hands.identity, None, victim, cause.step);
+            .remove(stage, hands.identity, None, victim, cause.step);
     }
 }
 
@@ -228,7 +221,7 @@ fn quarantine(stage: &mut Stage, hands: &mut Hands, cause: Cause, victims: &[Rec
     let node = decide_on(stage, hands, cause, NodeDetail::Quarantine, victims);
     recovered(stage, cause, RecoveryKind::Quarantine, node, victims);
     for &victim in victims {
-        hands.records.get(&hands.identity, victim).0.quarantined = true;
+        hands.records.get(hands.identity, victim).0.quarantined = true;
         stage.happen(None, Happening::Quarantined { record: victim });
     }
 }
@@ -237,7 +230,7 @@ fn restore(stage: &mut Stage, hands: &mut Hands, cause: Cause, labelled: &[Recor
     let mut victims = Vec::new();
     let mut backups = Vec::new();
     for &record in labelled {
-        let (state, _) = hands.records.read(&hands.identity, record);
+        let (state, _) = hands.records.read(hands.identity, record);
         if let Some(backup) = backup_of(stage, state.store, &state.key) {
             victims.push(record);
             backups.push(backup);
@@ -248,13 +241,13 @@ fn restore(stage: &mut Stage, hands: &mut Hands, cause: Cause, labelled: &[Recor
     for &victim in &victims {
         hands
             .records
-            .remove(stage, &hands.identity, None, victim, cause.step);
+            .remove(stage, hands.identity, None, victim, cause.step);
     }
     for backup in backups {
         put_back(
             stage,
             &mut hands.records,
-            &mut hands.identity,
+            hands.identity,
             None,
             backup,
             None,
@@ -270,7 +263,7 @@ fn summaries(stage: &Stage, hands: &Hands) -> Vec<RecordSummary> {
     };
     let live = hands
         .records
-        .all(&hands.identity)
+        .all(hands.identity)
         .filter(|(record, _)| record.live && is_persistent(record));
     live.map(|(record, taint)| RecordSummary {
         record: record.record,
@@ -287,7 +280,7 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
     if call.index() >= hands.identity.proposals.used() {
         return;
     }
-    let (proposal, _, authorisation) = hands.proposals.read(&hands.identity, call);
+    let (proposal, _, authorisation) = hands.proposals.read(hands.identity, call);
     let spec = &stage.scenario().briefing.tools[proposal.tool.index()];
     let (Some(effect), Undo::Inverse(_), false) =
         (authorisation.effect, spec.undo, authorisation.undone)
@@ -296,19 +289,19 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
     };
     let is_memory = spec.operation.written_store().is_some();
     let (stored, replaced) = (proposal.stored, proposal.replaced);
-    let live = stored.filter(|&record| hands.records.read(&hands.identity, record).0.live);
+    let live = stored.filter(|&record| hands.records.read(hands.identity, record).0.live);
     if is_memory && live.is_none() && replaced.is_none() {
         return;
     }
     let origin = match stored {
-        Some(record) => Some(hands.records.touch(stage, &hands.identity, record, None)),
+        Some(record) => Some(hands.records.touch(stage, hands.identity, record, None)),
         None if is_memory => None,
         None => Some(effect),
     };
     let subject = Subject::Call(call);
     let decision = stage.decision(subject, None, NodeDetail::Undo, origin.as_slice());
     hands.decisions.add(
-        &mut hands.identity,
+        hands.identity,
         Decision {
             hook: None,
             subject,
@@ -329,7 +322,7 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
     if let Some(record) = live {
         hands
             .records
-            .remove(stage, &hands.identity, None, record, None);
+            .remove(stage, hands.identity, None, record, None);
     }
     let compensation = stage.node(NewNode::new(NodeKind::SideEffect, subject));
     stage.happen(
@@ -344,7 +337,7 @@ pub(crate) fn undo(stage: &mut Stage, hands: &mut Hands, call: CallId) {
         put_back(
             stage,
             &mut hands.records,
-            &mut hands.identity,
+            hands.identity,
             None,
             earlier,
             cause,

@@ -7,7 +7,7 @@ use plugins::ids::{AgentId, NodeId};
 use plugins::policy::{Hook, MemoryVerdict, Ruling, Verdict, VerdictKind};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
 
-use super::entities::{Hands, Records};
+use super::entities::{Hands, Reach, Records};
 use super::hooks::{Flow, Ruled, ask_user, quarantine_detail, relabel, rule};
 use super::memory::{Writing, ask_write, refusing_filter};
 use super::recover::{act, recover};
@@ -16,26 +16,29 @@ use crate::agenda::{AgendaEvent, Persisting, Phase};
 use crate::components::memory::Record;
 use crate::recorder::NewNode;
 use crate::setup::Guard;
+use crate::state::{Parts, State};
 
 /// Runs the due event if it is about memory.
-pub(crate) fn remember(mut stage: Stage, mut guard: ResMut<Guard>, mut hands: Hands) {
+pub(crate) fn remember(mut state: ResMut<State>, reach: Reach) {
+    let Parts {
+        mut stage,
+        guard,
+        identity,
+        ..
+    } = state.parts();
+    let mut hands = reach.with(identity);
     match stage.take(Phase::Remember) {
         Some(AgendaEvent::Persist(persisting)) => {
-            persist(&mut stage, &mut guard, &mut hands, *persisting);
+            persist(&mut stage, guard, &mut hands, *persisting);
         }
-        Some(AgendaEvent::Recover(step)) => recover(&mut stage, &mut guard, &mut hands, step),
+        Some(AgendaEvent::Recover(step)) => recover(&mut stage, guard, &mut hands, step),
         Some(AgendaEvent::Act(step, action)) => act(&mut stage, &mut hands, step, *action),
         _ => {}
     }
 }
 
 /// A store persists an observation without being called (`docs/SEMANTICS.md`, section 4).
-fn persist(
-    stage: &mut Stage,
-    guard: &mut ResMut<Guard>,
-    hands: &mut Hands,
-    persisting: Persisting,
-) {
+fn persist(stage: &mut Stage, guard: &mut Guard, hands: &mut Hands, persisting: Persisting) {
     let Persisting {
         agent,
         store,
@@ -46,7 +49,7 @@ fn persist(
     let recorded = stage.recorder.recorded(state);
     let key = hands
         .records
-        .automatic_key(stage, &hands.identity, store, agent);
+        .automatic_key(stage, hands.identity, store, agent);
     if let Some(filter) = refusing_filter(stage, store, &key, recorded) {
         stage.happen(Some(agent), Happening::Filtered { store, filter });
         return;
@@ -63,11 +66,11 @@ fn persist(
         store,
         key: &key,
     };
-    let ruling = ask_write(stage, guard, &hands.identity, &writing, &flow);
+    let ruling = ask_write(stage, guard, hands.identity, &writing, &flow);
     let is_stored = match &ruling.verdict {
         MemoryVerdict::Block => false,
         MemoryVerdict::Confirm => {
-            let subject = Subject::Record(Records::next_id(&hands.identity));
+            let subject = Subject::Record(Records::next_id(hands.identity));
             ask_user(stage, guard, Some(agent), subject, false)
         }
         _ => true,
@@ -91,7 +94,7 @@ fn store_automatically(
     ruling: Ruling<MemoryVerdict>,
 ) {
     let agent = writing.agent;
-    let subject = Subject::Record(Records::next_id(&hands.identity));
+    let subject = Subject::Record(Records::next_id(hands.identity));
     if let MemoryVerdict::Relabel(change) = &ruling.verdict {
         flow = relabel(stage, Some(agent), subject, flow, change);
     }
@@ -115,7 +118,7 @@ fn store_automatically(
     };
     hands
         .records
-        .store(stage, &mut hands.identity, Some(agent), new, node);
+        .store(stage, hands.identity, Some(agent), new, node);
     let decision = stage.decision(subject, Some(agent), quarantine_detail(verdict), &[node]);
     rule_on_write(stage, hands, agent, subject, ruling, decision);
 }
@@ -137,7 +140,7 @@ fn rule_on_write(
     };
     rule(
         stage,
-        &mut hands.identity,
+        hands.identity,
         &mut hands.decisions,
         Some(agent),
         ruled,

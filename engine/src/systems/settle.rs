@@ -8,11 +8,10 @@ use plugins::ids::CallId;
 use plugins::policy::Hook;
 use plugins::trace::{Event, Happening, Subject};
 
+use crate::agenda::Phase;
 use crate::components::call::{Authorisation, Proposal};
 use crate::components::place::Landed;
-use crate::identity::Identity;
-use crate::recorder::Recorder;
-use crate::setup::Setup;
+use crate::state::State;
 
 /// How far in the trace's events `settle_proposals` has read. Between events of the agenda nothing
 /// that concerns it lies beyond, so it is no part of a snapshot: a restore sets it to the number of
@@ -24,27 +23,31 @@ pub(crate) struct SettledProposals(pub(crate) usize);
 #[derive(Clone, Copy, Debug, Default, Resource)]
 pub(crate) struct SettledSinks(pub(crate) usize);
 
-/// Whether one of these new events of the trace concerns either system. Most do not, and to run the
-/// systems for nothing would cost as much as the event did.
-pub(crate) fn concerned_by(events: &[Event]) -> bool {
-    events.iter().any(|event| {
-        matches!(
-            event.what,
-            Happening::Ruled { .. }
-                | Happening::Denied { .. }
-                | Happening::Committed { .. }
-                | Happening::Undone { .. }
-        )
-    })
+/// Whether one of these new events of the trace, of this phase, concerns either system. Most do not,
+/// and to run the systems for nothing would cost as much as the event did.
+pub(crate) fn concerned_by(phase: Phase, events: &[Event]) -> bool {
+    let is_settled = matches!(phase, Phase::Observe | Phase::Authorize | Phase::Commit);
+    is_settled
+        && events.iter().any(|event| {
+            matches!(
+                event.what,
+                Happening::Ruled { .. }
+                    | Happening::Denied { .. }
+                    | Happening::Committed { .. }
+                    | Happening::Undone { .. }
+            )
+        })
 }
 
 /// Brings verdicts, denials, effects and undos home to the proposals.
 pub(crate) fn settle_proposals(
-    recorder: Res<Recorder>,
-    identity: Res<Identity>,
+    state: Res<State>,
     mut settled: ResMut<SettledProposals>,
     mut proposals: Query<&mut Authorisation>,
 ) {
+    let State {
+        recorder, identity, ..
+    } = &*state;
     let mut update = |call: CallId, change: &dyn Fn(&mut Authorisation)| {
         let entity = identity.proposals.entity(call.index());
         change(&mut proposals.get_mut(entity).expect("a call id has its entity"));
@@ -76,13 +79,17 @@ pub(crate) fn settle_proposals(
 
 /// Lands committed effects in their sinks.
 pub(crate) fn settle_sinks(
-    recorder: Res<Recorder>,
-    setup: Res<Setup>,
-    identity: Res<Identity>,
+    state: Res<State>,
     mut settled: ResMut<SettledSinks>,
     proposals: Query<&Proposal>,
     mut sinks: Query<&mut Landed>,
 ) {
+    let State {
+        recorder,
+        setup,
+        identity,
+        ..
+    } = &*state;
     for event in &recorder.trace.events[settled.0..] {
         let Happening::Committed { call, .. } = event.what else {
             continue;

@@ -1,7 +1,5 @@
 //! Time, agenda and trace, as every phase reaches for them.
 
-use bevy_ecs::prelude::{Res, ResMut, World};
-use bevy_ecs::system::{SystemParam, SystemState};
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::{LabelId, LabelTable};
 use plugins::trace::{EdgeKind, Happening, LimitKind, NodeDetail, NodeKind, Outcome, Subject};
@@ -14,13 +12,12 @@ use crate::recorder::{NewNode, Recorder};
 use crate::setup::Setup;
 
 /// Time, agenda and trace: what every phase needs.
-#[derive(SystemParam)]
-pub(crate) struct Stage<'w> {
-    pub(crate) due: ResMut<'w, Due>,
-    pub(crate) clock: ResMut<'w, Clock>,
-    pub(crate) agenda: ResMut<'w, Agenda>,
-    pub(crate) recorder: ResMut<'w, Recorder>,
-    pub(crate) setup: Res<'w, Setup>,
+pub(crate) struct Stage<'a> {
+    pub(crate) due: &'a mut Due,
+    pub(crate) clock: &'a mut Clock,
+    pub(crate) agenda: &'a mut Agenda,
+    pub(crate) recorder: &'a mut Recorder,
+    pub(crate) setup: &'a Setup,
 }
 
 impl Stage<'_> {
@@ -153,22 +150,5 @@ impl Stage<'_> {
             self.recorder.edge(node, audit, EdgeKind::Audit, false);
         }
         node
-    }
-}
-
-/// The stage for the main loop, which is no system: found by ids that are looked up once.
-pub(crate) struct CachedStage(SystemState<Stage<'static>>);
-
-impl CachedStage {
-    /// Looks up the ids in `world`.
-    pub(crate) fn new(world: &mut World) -> Self {
-        Self(SystemState::new(world))
-    }
-
-    /// The stage of that world.
-    pub(crate) fn of<'a>(&'a mut self, world: &'a mut World) -> Stage<'a> {
-        self.0
-            .get_mut(world)
-            .expect("every resource of the engine is present")
     }
 }

@@ -1,6 +1,5 @@
 //! The result of a study of many worlds as a table: means by stage and policy.
 
-use study::columns::Cell;
 use study::manifest::Manifest;
 use study::row::{Row, row_columns};
 use worlds::spec::Stage;
@@ -69,9 +68,9 @@ fn means(rows: &[&Row]) -> Vec<String> {
     let places: Vec<usize> = SHOWN.iter().map(place).collect();
     let mut sums = vec![(0.0, 0_u32); places.len()];
     for row in rows {
-        let cells = row.cells();
+        let numbers = row.numbers();
         for ((sum, count), &place) in sums.iter_mut().zip(&places) {
-            if let Some(value) = number(&cells[place]) {
+            if let Some(value) = numbers[place] {
                 *sum += value;
                 *count += 1;
             }
@@ -82,18 +81,6 @@ fn means(rows: &[&Row]) -> Vec<String> {
         count => format!("{:.4}", sum / f64::from(count)),
     };
     sums.into_iter().map(mean).collect()
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "what is shown is an indicator or a small count"
-)]
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Integer(number) => Some(*number as f64),
-        Cell::Decimal(number) => Some(*number),
-        Cell::Null | Cell::Text(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -84,6 +84,33 @@ impl CellWriter for Vec<Cell> {
     }
 }
 
+/// The numbers alone: a text or a hash is none.
+impl CellWriter for Vec<Option<f64>> {
+    fn null(&mut self) {
+        self.push(None);
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "what is counted is far smaller; a seed is not computed with"
+    )]
+    fn integer(&mut self, number: u64) {
+        self.push(Some(number as f64));
+    }
+
+    fn decimal(&mut self, number: f64) {
+        self.push(Some(number));
+    }
+
+    fn text(&mut self, _: &str) {
+        self.push(None);
+    }
+
+    fn hash(&mut self, _: Hash) {
+        self.push(None);
+    }
+}
+
 /// A cell that does not hold what its column says.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column `{column}` holds `{found}`, expected {expected}")]

@@ -4,7 +4,7 @@ use super::*;
 use crate::ratio::Ratio;
 
 fn texts<Q: Quantity>(quantity: &Q) -> Vec<String> {
-    let mut cells = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
     quantity.write(&mut cells);
     assert_eq!(cells.len(), Q::PARTS.len());
     cells.iter().map(ToString::to_string).collect()

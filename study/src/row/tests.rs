@@ -37,6 +37,19 @@ proptest! {
 }
 
 #[test]
+fn the_numbers_of_a_row_are_those_of_its_cells() {
+    let row = some_row();
+    let (cells, numbers) = (row.cells(), row.numbers());
+    assert_eq!(cells.len(), numbers.len());
+    for (cell, number) in cells.iter().zip(numbers) {
+        match number {
+            Some(number) => assert_eq!(cell.to_string(), number.to_string()),
+            None => assert!(matches!(cell, Cell::Null | Cell::Text(_)), "{cell:?}"),
+        }
+    }
+}
+
+#[test]
 fn awkward_texts_survive() {
     let mut row = some_row();
     row.identity.scenario_id = "a,\"b\"\nc;'d'".to_owned();
