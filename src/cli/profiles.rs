@@ -27,9 +27,12 @@ pub(crate) fn register(registry: &mut Registry, path: &Path) -> Result<String, F
     let origin = files::shown(path);
     let name = name_of(path)?;
     let text = files::text(path, MAX_SOURCE_BYTES)?;
-    let profile = parse(&origin, &text).map_err(|problem| match is_of_another_version(&text) {
-        true => Failure::new(Exit::UnsupportedVersion, problem),
-        false => problem.into(),
+    let profile = parse(&origin, &text).map_err(|problem| {
+        if is_of_another_version(&text) {
+            Failure::new(Exit::UnsupportedVersion, problem)
+        } else {
+            problem.into()
+        }
     })?;
     let summary = format!("Behaves as {} in {origin}", profile.model());
     models::register_profile(registry, &name, &summary, &text).map_err(|_| {
