@@ -232,7 +232,6 @@ const NAMES: &[Case] = &[
 const MEANING: &[Case] = &[
     (Code::UnreachableAgent, "(name: \"writer\",", "(name: §\"idler\"), (name: \"writer\","),
     (Code::UnboundedCycle, "channels: [", "channels: [§(from: \"writer\", to: \"reader\"), "),
-    (Code::UnboundedCycle, "channels: [", "channels: [§(from: \"reader\", to: \"reader\"), "),
     (Code::NoTarget, "            target: Argument(\"recipient\"),\n", ""),
     (Code::NoTarget, "(name: \"read_note\", does: ReadSource, arguments: [(name: \"note\", role: Document)])", "(name: §\"read_note\", does: ReadSource)"),
     (Code::UnfitTarget, "Argument(\"recipient\")", "Argument(§\"seats\")"),

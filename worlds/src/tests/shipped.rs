@@ -78,8 +78,9 @@ fn every_shipped_world_has_a_script_beside_it() {
 }
 
 #[test]
-fn the_study_of_the_demos_names_every_demo() {
-    let study = fs::read_to_string(folder("studies/demos.ron")).unwrap();
+fn the_studies_of_demos_and_controls_name_every_demo() {
+    let study = |name| fs::read_to_string(folder("studies").join(name)).unwrap();
+    let study = study("demos.ron") + &study("controls.ron");
     for file in files("demos") {
         let is_named = study.contains(&format!("\"../demos/{file}\""));
         assert_eq!(is_named, !file.ends_with(".script.ron"), "{file}");
