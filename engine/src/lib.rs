@@ -6,6 +6,7 @@
 pub mod agenda;
 mod bytes;
 mod clock;
+mod columns;
 pub mod components;
 pub mod error;
 pub mod export;
@@ -21,6 +22,7 @@ mod setup;
 pub mod snapshot;
 mod state;
 mod systems;
+mod wholes;
 
 pub use error::RestoreError;
 pub use rollout::{Rollout, Step};

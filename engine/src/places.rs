@@ -3,13 +3,13 @@
 use bevy_ecs::prelude::{QueryState, World};
 use bevy_ecs::query::QueryData;
 
+use crate::columns::Columns;
 use crate::components::Taint;
 use crate::components::agent::{Activity, Context, Mask, Utterance};
 use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::{HeldCalls, Landed};
 use crate::identity::{Identity, Pool};
-use crate::snapshot::Columns;
 
 type AgentParts = (
     &'static mut Activity,

@@ -15,8 +15,8 @@ use worlds::spec::{Scenario, StoreSpec};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::append;
+use crate::columns::{Columns, PluginState};
 use crate::components::FieldLabels;
-use crate::snapshot::{Columns, PluginState};
 
 /// Somewhat more than most settings take as bytes.
 const USUAL_SETTING_BYTES: usize = 256;

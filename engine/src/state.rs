@@ -7,8 +7,8 @@ use crate::clock::{Clock, Due};
 use crate::identity::Identity;
 use crate::recorder::Recorder;
 use crate::setup::{Guard, Mind, Setup};
-use crate::systems::decide::Wholes;
 use crate::systems::stage::Stage;
+use crate::wholes::Wholes;
 
 /// All of it is one resource: a system needs most of it, and to fetch a resource costs about as
 /// much as a short system does.

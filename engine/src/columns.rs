@@ -1,0 +1,308 @@
+//! The columns of a snapshot: what they are, how they begin, and how each goes to bytes and back.
+
+use std::borrow::Cow;
+
+use plugins::action::Call;
+use plugins::draws::EventKey;
+use plugins::label::{Label, LabelId};
+use plugins::trace::{Edge, Event, Node};
+use serde::{Deserialize, Serialize, Serializer};
+use worlds::spec::Scenario;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::agenda::{Agenda, AgendaEvent, Scheduled};
+use crate::bytes::append;
+use crate::clock::Clock;
+use crate::components::agent::{Activity, Context, Mask, Utterance};
+use crate::components::call::{Authorisation, Decision, Message, Proposal};
+use crate::components::memory::{Record, Store};
+use crate::components::place::{HeldCalls, Landed};
+use crate::components::{FieldLabels, Taint};
+use crate::error::RestoreError;
+use crate::identity::Counts;
+
+/// The saved state of a plugin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PluginState {
+    pub(crate) version: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Declares the columns once: the struct, their names, and how each goes to bytes and back.
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
+        /// The columns of a snapshot.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub(crate) struct Columns {
+            $($(#[$doc])* pub(crate) $name: $kind,)*
+        }
+
+        impl Columns {
+            /// The names of the columns, in order.
+            pub(crate) const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// Each column as bytes.
+            pub(crate) fn to_sections(&self) -> Vec<Section<'static>> {
+                vec![$(Section { name: stringify!($name), bytes: encode(&self.$name).into() },)*]
+            }
+
+            /// Appends each column but the policy's state to `out`, as [`Columns::to_sections`] gives it,
+            /// without a vector for each.
+            fn append_policy_free_sections(&self, out: &mut Vec<u8>) {
+                let mut column = Vec::with_capacity(USUAL_COLUMN_BYTES);
+                $({
+                    column.clear();
+                    if stringify!($name) == POLICY_STATE {
+                        append(&PluginState::default(), &mut column);
+                    } else {
+                        append(&self.$name, &mut column);
+                    }
+                    let bytes = Cow::Borrowed(&column[..]);
+                    append(&Section { name: stringify!($name), bytes }, out);
+                })*
+            }
+
+            /// The columns behind `sections`, which must be exactly the known ones in order.
+            pub(crate) fn from_sections(sections: &[Section]) -> Result<Self, RestoreError> {
+                if let Some(unknown) = sections.iter().find(|section| !Self::NAMES.contains(&section.name)) {
+                    return Err(RestoreError::Column(unknown.name.to_owned()));
+                }
+                Ok(Self { $($name: decode(stringify!($name), sections)?,)* })
+            }
+        }
+    };
+}
+
+columns! {
+    /// Virtual time and what bounds it.
+    clock: Clock,
+    /// What is yet to happen.
+    agenda: Agenda,
+    /// The nodes of the trace so far.
+    nodes: Vec<Node>,
+    /// Its edges.
+    edges: Vec<Edge>,
+    /// Its calls.
+    calls: Vec<Call>,
+    /// Its events.
+    events: Vec<Event>,
+    /// The labels behind the label ids.
+    labels: Vec<Label>,
+    /// What each agent is doing.
+    activities: Vec<Activity>,
+    /// What each agent has seen.
+    contexts: Vec<Context>,
+    /// What each agent is about to say.
+    utterances: Vec<Utterance>,
+    /// Which tools are hidden from each agent.
+    masks: Vec<Mask>,
+    /// Each agent's latest state.
+    agent_taint: Vec<Taint>,
+    /// Each source's node.
+    source_taint: Vec<Taint>,
+    /// The held calls of each tool.
+    held_calls: Vec<HeldCalls>,
+    /// What landed in each sink.
+    landed: Vec<Landed>,
+    /// The stores.
+    stores: Vec<Store>,
+    /// The versions of memory records.
+    records: Vec<Record>,
+    /// Their nodes and labels.
+    record_taint: Vec<Taint>,
+    /// The calls on their way.
+    proposals: Vec<Proposal>,
+    /// Where authorisation stands on them.
+    authorisations: Vec<Authorisation>,
+    /// Their nodes and labels.
+    proposal_taint: Vec<Taint>,
+    /// The decisions.
+    decisions: Vec<Decision>,
+    /// The messages.
+    messages: Vec<Message>,
+    /// Their nodes and labels.
+    message_taint: Vec<Taint>,
+    /// The policy's state.
+    policy_state: PluginState,
+    /// The model's state.
+    model_state: PluginState,
+}
+
+/// One column as bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Section<'a> {
+    name: &'a str,
+    #[serde(borrow, serialize_with = "in_one_piece")]
+    bytes: Cow<'a, [u8]>,
+}
+
+/// Without this, serde writes a slice byte by byte. The format is the same.
+fn in_one_piece<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes.as_ref())
+}
+
+pub(crate) fn encode<T: Serialize>(column: &T) -> Vec<u8> {
+    postcard::to_stdvec(column).expect("columns are plain data, which always serialises")
+}
+
+/// Somewhat more than most columns take as bytes.
+const USUAL_COLUMN_BYTES: usize = 2048;
+/// Somewhat more than most states take as bytes.
+const USUAL_STATE_BYTES: usize = 8192;
+/// The column that a policy-free hash leaves out.
+const POLICY_STATE: &str = "policy_state";
+
+fn decode<T: for<'de> Deserialize<'de>>(
+    name: &str,
+    sections: &[Section],
+) -> Result<T, RestoreError> {
+    let missing = || RestoreError::Column(name.to_owned());
+    let section = sections
+        .iter()
+        .find(|section| section.name == name)
+        .ok_or_else(missing)?;
+    match postcard::take_from_bytes(&section.bytes) {
+        Ok((column, [])) => Ok(column),
+        _ => Err(missing()),
+    }
+}
+
+impl Columns {
+    /// The columns of a rollout that is about to begin, but for the labels behind the ids.
+    pub(crate) fn initial(
+        scenario: &Scenario,
+        source_labels: &[LabelId],
+        field_labels: &[FieldLabels],
+    ) -> Self {
+        let briefing = &scenario.briefing;
+        let begin = AgendaEvent::Begin(0);
+        let key = EventKey::ROOT.child(begin.role(), 0);
+        let mut agenda = Agenda::default();
+        agenda.push(Scheduled {
+            tick: 0,
+            actor: 0,
+            sequence: 0,
+            key,
+            event: begin,
+        });
+        let agents = briefing.agents.len();
+        let untouched = |label: LabelId| Taint {
+            node: None,
+            recorded: label,
+            exact: label,
+        };
+        let (records, record_taint) = initial_records(scenario, source_labels, field_labels);
+        Self {
+            clock: Clock {
+                sequence: 1,
+                ..Clock::default()
+            },
+            agenda,
+            activities: vec![Activity::default(); agents],
+            contexts: vec![Context::default(); agents],
+            utterances: vec![Utterance::default(); agents],
+            masks: vec![Mask::default(); agents],
+            agent_taint: vec![Taint::default(); agents],
+            source_taint: source_labels
+                .iter()
+                .map(|&label| untouched(label))
+                .collect(),
+            held_calls: vec![HeldCalls::default(); briefing.tools.len()],
+            landed: vec![Landed::default(); briefing.sinks.len()],
+            stores: (0..scenario.stores.len())
+                .map(|index| Store {
+                    store: plugins::ids::StoreId::at(index),
+                    automatic_records: 0,
+                })
+                .collect(),
+            records,
+            record_taint,
+            ..Self::default()
+        }
+    }
+
+    /// The hash of everything but the policy and its state.
+    pub(crate) fn policy_free_hash(&self, belonging: &Belonging) -> u128 {
+        policy_free_hash(belonging, |bytes| self.append_policy_free_sections(bytes))
+    }
+
+    /// The part of what [`Columns::policy_free_hash`] hashes that comes from the columns.
+    pub(crate) fn policy_free_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append_policy_free_sections(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            agents: self.activities.len(),
+            sources: self.source_taint.len(),
+            tools: self.held_calls.len(),
+            sinks: self.landed.len(),
+            stores: self.stores.len(),
+            records: self.records.len(),
+            proposals: self.proposals.len(),
+            decisions: self.decisions.len(),
+            messages: self.messages.len(),
+        }
+    }
+}
+
+/// The records from before the rollout, in stable order: by store, then file order.
+fn initial_records(
+    scenario: &Scenario,
+    source_labels: &[LabelId],
+    field_labels: &[FieldLabels],
+) -> (Vec<Record>, Vec<Taint>) {
+    let (mut records, mut taints) = (Vec::new(), Vec::new());
+    for (store, spec) in scenario.stores.iter().enumerate() {
+        for initial in &spec.records {
+            let source = initial.source.index();
+            let label = source_labels[source];
+            records.push(Record {
+                record: plugins::ids::RecordId::at(records.len()),
+                store: plugins::ids::StoreId::at(store),
+                key: initial.key.clone(),
+                content: scenario.sources[source].content.clone(),
+                labels: field_labels[source].clone(),
+                live: true,
+                initial: Some(initial.source),
+                ..Record::default()
+            });
+            taints.push(Taint {
+                node: None,
+                recorded: label,
+                exact: label,
+            });
+        }
+    }
+    (records, taints)
+}
+
+/// To which rollout a snapshot belongs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Belonging {
+    pub(crate) scenario_hash: u128,
+    /// Hash of seeds, identity, strata, instrumentation and user.
+    pub(crate) setting_hash: u128,
+    pub(crate) model_hash: u128,
+    pub(crate) policy_hash: u128,
+}
+
+/// The hash of a state without policy, of which `append_sections` appends the columns.
+pub(crate) fn policy_free_hash(
+    belonging: &Belonging,
+    append_sections: impl FnOnce(&mut Vec<u8>),
+) -> u128 {
+    let Belonging {
+        scenario_hash,
+        setting_hash,
+        model_hash,
+        policy_hash: _,
+    } = belonging;
+    let mut bytes = Vec::with_capacity(USUAL_STATE_BYTES);
+    let hashes = (scenario_hash, setting_hash, model_hash);
+    append(&(hashes, Columns::NAMES.len()), &mut bytes);
+    append_sections(&mut bytes);
+    xxh3_128(&bytes)
+}
