@@ -326,7 +326,7 @@ fn the_smaller_studies_have_their_rows() {
 #[test]
 fn the_main_study_is_the_same_on_any_number_of_threads() {
     let csv = |threads| {
-        let rows = rows("smoke", threads);
+        let rows = rows("full_main", threads);
         rows.iter().map(Row::to_json).collect::<Vec<_>>()
     };
     let one = csv("1");

@@ -52,12 +52,13 @@ mod file;
 mod tests;
 
 use plugins::draws::Chance;
+use plugins::model::Guidance;
 use ron::Options;
 use ron::extensions::Extensions;
 
 pub use backend::Profiled;
 
-use crate::emit::Form;
+use crate::emit::{Form, Syntax};
 use crate::scripted::ScriptError;
 use crate::scripted::open::{Again, Character, Dice, Drive, Inclination, Seen};
 use file::{Feature, File, Probability};
@@ -277,7 +278,6 @@ impl List {
 
 impl Feature {
     fn holds(self, seen: Seen) -> bool {
-        use plugins::model::Guidance;
         match self {
             Self::Guidance(guidance) => seen.guidance == guidance,
             Self::AnyGuidance => seen.guidance != Guidance::None,
@@ -305,15 +305,14 @@ impl Character for Profile {
         let Some((rule, latent)) = list.find(seen, dice) else {
             return Again::GivenUp;
         };
+        if times > rule.most || !dice.latent(latent, rule.chance.to_the(times)) {
+            return Again::GivenUp;
+        }
         let whole = rule.broken_off.complement().to_the(times);
-        if times <= rule.most && dice.latent(latent, rule.chance.to_the(times)) {
-            if dice.latent("persist_whole", whole) {
-                Again::Said
-            } else {
-                Again::BrokenOff
-            }
+        if dice.latent("persist_whole", whole) {
+            Again::Said
         } else {
-            Again::GivenUp
+            Again::BrokenOff
         }
     }
 
@@ -328,7 +327,7 @@ impl Character for Profile {
             form = chosen.map(|(form, _)| *form).unwrap_or_default();
         }
         if is_broken_off {
-            form.syntax = crate::emit::Syntax::CutInToolName;
+            form.syntax = Syntax::CutInToolName;
         }
         form
     }

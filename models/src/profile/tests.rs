@@ -7,7 +7,7 @@ use plugins::tool::{RiskClass, Role};
 
 use super::{Profile, SHIPPED};
 use crate::emit::{Form, Keys, Syntax, Wrapping};
-use crate::scripted::open::{Again, Character, Dice, Drive, Inclination, Seen};
+use crate::scripted::open::{Again, Character, Dice, Drive, Inclination, Roles, Seen};
 
 fn profile(fields: &str) -> Profile {
     let text = format!("Profile(schema: 1, model: \"test\", {fields})");
@@ -43,7 +43,7 @@ fn group(size: u32) -> impl Iterator<Item = Draws> {
 /// In how many of 100 stratified rollouts the model is inclined to follow.
 fn followers(profile: &Profile, seen: Seen) -> usize {
     let follows = |mut draws: Draws| {
-        let dice = &mut Dice(&mut draws);
+        let dice = &mut Dice::new(&mut draws);
         profile.is_inclined(Inclination::FollowInjection, seen, dice)
     };
     group(100).map(follows).filter(|follows| *follows).count()
@@ -57,15 +57,27 @@ fn the_shipped_profiles_are_well_formed() {
     }
 }
 
-/// What a rule can ask, and what a profile learns, is copied bit by bit: no name and no text, of a
-/// policy, a scenario or anything else, can be in it. This does not compile otherwise.
+/// What a rule can ask is read from a file and copied bit by bit, which no text can be; and this is
+/// all that a profile learns of a turn. Otherwise this does not compile and must be thought about.
 #[test]
 fn nothing_that_a_rule_asks_or_learns_can_hold_a_name() {
-    const fn is_closed<T: Copy + 'static>() {}
+    const fn is_closed<T: Copy + serde::de::DeserializeOwned>() {}
     is_closed::<super::file::Feature>();
-    is_closed::<Seen>();
     is_closed::<Inclination>();
     is_closed::<Drive>();
+    let Seen {
+        guidance: Guidance::None,
+        schema_mode: SchemaMode::Plain,
+        arguments,
+        risk: Some(RiskClass::Outbound),
+        reason: None,
+        has_memory: false,
+        has_committed: false,
+    } = seen()
+    else {
+        panic!("these are the fields and their values");
+    };
+    let _: Roles = arguments;
 }
 
 #[test]
@@ -112,7 +124,7 @@ fn without_a_rule_the_model_is_not_inclined_and_gives_up() {
     let silent = profile("");
     assert_eq!(followers(&silent, seen()), 0);
     for mut draws in group(4) {
-        let dice = &mut Dice(&mut draws);
+        let dice = &mut Dice::new(&mut draws);
         assert_eq!(
             silent.again(Drive::Injected, 1, seen(), dice),
             Again::GivenUp
@@ -136,7 +148,7 @@ fn rollouts_share_their_random_numbers_across_rules() {
         ..seen()
     };
     for mut draws in group(100) {
-        let dice = &mut Dice(&mut draws);
+        let dice = &mut Dice::new(&mut draws);
         let mut follows = |seen| profile.is_inclined(Inclination::FollowInjection, seen, dice);
         assert!(!follows(guided) || follows(seen()));
     }
@@ -145,7 +157,7 @@ fn rollouts_share_their_random_numbers_across_rules() {
 /// How many of 1,000 stratified rollouts say a denied call so many times again.
 fn persistent(profile: &Profile, times: u32, expected: Again) -> usize {
     let again = |mut draws: Draws| {
-        let dice = &mut Dice(&mut draws);
+        let dice = &mut Dice::new(&mut draws);
         profile.again(Drive::Requested, times, seen(), dice)
     };
     group(1_000)
@@ -194,7 +206,7 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     let mut counts = [0; 4];
     for seed in 0..2_000 {
         let mut draws = Draws::new(RolloutKey::new(1, "w".into(), seed));
-        let form = writer.form(seen(), &mut Dice(&mut draws));
+        let form = writer.form(seen(), &mut Dice::new(&mut draws));
         let kind = match form {
             Form {
                 syntax: Syntax::CutInToolName,

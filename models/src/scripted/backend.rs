@@ -138,7 +138,7 @@ fn next_step(view: &View<'_>, steps: &[Step], draws: &mut Draws) -> Option<Next>
                 let seen = view.seen(&steps[last.step].say, last.denied);
                 let again = view
                     .character
-                    .again(drive, last.said, seen, &mut Dice(draws));
+                    .again(drive, last.said, seen, &mut Dice::new(draws));
                 if again != Again::GivenUp {
                     return Some(Next {
                         position: last.step,
@@ -173,7 +173,7 @@ fn form<'s>(
         Some(form) => written_form(form)?,
         None => view
             .character
-            .form(view.seen(&step.say, None), &mut Dice(draws)),
+            .form(view.seen(&step.say, None), &mut Dice::new(draws)),
     };
     if next.is_broken_off {
         form.syntax = Syntax::CutInToolName;

@@ -85,7 +85,7 @@ impl<'t> View<'t> {
             Condition::Guidance(guidance) => self.turn.guidance == *guidance,
             Condition::Inclined(to) => {
                 let seen = self.seen(&step.say, None);
-                self.character.is_inclined(*to, seen, &mut Dice(draws))
+                self.character.is_inclined(*to, seen, &mut Dice::new(draws))
             }
             Condition::Not(inner) => !self.holds(inner, step, draws),
         }

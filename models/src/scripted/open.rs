@@ -87,9 +87,14 @@ impl FromIterator<Role> for Roles {
 
 /// How a profile draws: by the name of what is drawn, and by nothing else.
 #[derive(Debug)]
-pub struct Dice<'d>(pub(crate) &'d mut Draws);
+pub struct Dice<'d>(&'d mut Draws);
 
-impl Dice<'_> {
+impl<'d> Dice<'d> {
+    /// What is drawn from; a profile cannot get at it again, and so not at the scenario in its key.
+    pub(crate) const fn new(draws: &'d mut Draws) -> Self {
+        Self(draws)
+    }
+
     /// Whether a latent variable of the rollout falls below `chance`.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
         match chance {
@@ -133,8 +138,8 @@ pub trait Character {
     fn form(&self, seen: Seen, dice: &mut Dice<'_>) -> Form;
 }
 
-/// The character of a model that only follows its script: never asked, since a script that leaves
-/// something open is refused before.
+/// The character of a model that only follows its script: it is inclined to nothing, gives up what was
+/// denied, and writes strict JSON.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoCharacter;
 
