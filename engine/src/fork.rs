@@ -19,9 +19,11 @@ use worlds::spec::Scenario;
 use crate::agenda::{AgendaEvent, Scheduled};
 use crate::error::RestoreError;
 use crate::feed;
+use crate::next::next_after_limit;
 use crate::rollout::Rollout;
 use crate::setup::{Member, Plugins, Setting};
 use crate::snapshot::Snapshot;
+use crate::state::State;
 
 /// Where a policy left the shared prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +64,7 @@ pub fn run_group(
     setting: &Setting,
     policy_count: usize,
     make: impl FnMut(usize) -> Plugins,
-    mut finished: impl FnMut(usize, &mut Rollout, ForkPoint),
+    mut finished: impl FnMut(usize, &mut Rollout, Option<ForkPoint>),
 ) -> Work {
     let each = |ends: &[End], rollout: &mut Rollout| {
         for (index, end) in ends.iter().enumerate() {
@@ -79,8 +81,8 @@ pub fn run_group(
 pub struct End {
     /// Its position in the group.
     pub position: usize,
-    /// Where it left the shared prefix.
-    pub fork: ForkPoint,
+    /// Where it left the shared prefix; none if no hook of it could fire.
+    pub fork: Option<ForkPoint>,
 }
 
 /// As [`run_group`], but a rollout that is the same under several policies is handed over once, with
@@ -148,43 +150,44 @@ struct Branch {
 impl Group {
     /// Runs to the end under the policies that rule as the first does. The others are put off.
     fn run(&mut self, rollout: &mut Rollout) {
-        while !self.is_apart(&rollout.guard().members) {
+        while rollout.run_until(|state| self.may_part(state)) {
             let before = self.before_hooks(rollout);
-            if rollout.step().is_none() {
-                return;
-            }
+            rollout.step();
             let mut members = std::mem::take(&mut rollout.guard().parted);
             if !members.is_empty() {
-                let before = before.expect("policies part only where a hook was announced");
                 members.iter_mut().for_each(Member::go_back);
                 self.branches.push_back(Branch { before, members });
             }
         }
-        rollout.run();
     }
 
-    /// Whether a policy that left the shared prefix has nobody left to part from.
-    fn is_apart(&self, members: &[Member]) -> bool {
-        matches!(members, [only] if self.points[only.position].is_some())
-    }
-
-    /// The rollout before an event that may fire hooks, where there is something to come back for.
-    /// Policies whose first hook it is leave the shared prefix here.
-    fn before_hooks(&mut self, rollout: &mut Rollout) -> Option<Snapshot> {
-        let firing = firing_hooks(rollout);
-        let members = &mut rollout.guard().members;
-        let is_asked = |member: &Member| member.hooks.intersects(firing);
-        let leaves = |member: &Member| is_asked(member) && self.points[member.position].is_none();
-        let can_part = members.len() > 1 && members.iter().any(is_asked);
-        let leaving: Vec<usize> = members
-            .iter()
-            .filter(|member| leaves(member))
-            .map(|member| member.position)
-            .collect();
-        if !can_part && leaving.is_empty() {
-            return None;
+    /// Whether the next event is one to come back to: a hook may fire at which policies can part, or
+    /// which is the first of a policy.
+    fn may_part(&self, state: &State) -> bool {
+        let members = &state.guard.members;
+        let is_in_prefix = |member: &Member| self.points[member.position].is_none();
+        if members.len() == 1 && !members.iter().any(is_in_prefix) {
+            return false;
         }
+        let firing = firing_hooks(state);
+        let is_asked = |member: &Member| member.hooks.intersects(firing);
+        let leaves = |member: &Member| is_asked(member) && is_in_prefix(member);
+        let can_part = members.len() > 1 && members.iter().any(is_asked);
+        can_part || members.iter().any(leaves)
+    }
+
+    /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the
+    /// shared prefix here.
+    fn before_hooks(&mut self, rollout: &mut Rollout) -> Snapshot {
+        let firing = firing_hooks(rollout.state());
+        let members = &mut rollout.guard().members;
         members.iter_mut().for_each(Member::save);
+        let points = &self.points;
+        let leaves = |member: &&Member| {
+            member.hooks.intersects(firing) && points[member.position].is_none()
+        };
+        let leaving = members.iter().filter(leaves);
+        let leaving: Vec<usize> = leaving.map(|member| member.position).collect();
         let before = rollout.snapshot();
         if !leaving.is_empty() {
             let point = ForkPoint::of(&before);
@@ -192,40 +195,30 @@ impl Group {
                 self.points[position] = Some(point);
             }
         }
-        Some(before)
+        before
     }
 
-    /// The policies whose rollout has just ended. Those without a fork point shared all of it.
-    fn ends(&mut self, rollout: &mut Rollout) -> Vec<End> {
-        let positions: Vec<usize> = rollout
-            .guard()
-            .members
-            .iter()
-            .map(|member| member.position)
-            .collect();
-        let mut end = None;
-        let mut at_end = || *end.get_or_insert_with(|| ForkPoint::of(&rollout.snapshot()));
-        let mut fork = |position: usize| self.points[position].unwrap_or_else(&mut at_end);
-        positions
-            .into_iter()
-            .map(|position| End {
-                position,
-                fork: fork(position),
-            })
-            .collect()
+    /// The policies whose rollout has just ended.
+    fn ends(&self, rollout: &mut Rollout) -> Vec<End> {
+        let members = rollout.guard().members.iter();
+        let end = |member: &Member| End {
+            position: member.position,
+            fork: self.points[member.position],
+        };
+        members.map(end).collect()
     }
 }
 
 /// The hooks that the next step may fire: those of the next event, and if a limit overtakes that,
 /// those of the one that runs in its stead.
-fn firing_hooks(rollout: &Rollout) -> Hooks {
-    let hooks = |next: &Scheduled| hooks_of(rollout, &next.event);
-    let next = rollout.next_event().map(hooks).unwrap_or_default();
-    next | rollout.next_after_limit().map(hooks).unwrap_or_default()
+fn firing_hooks(state: &State) -> Hooks {
+    let hooks = |next: &Scheduled| hooks_of(state, &next.event);
+    let next = state.agenda.next().map(hooks).unwrap_or_default();
+    next | next_after_limit(state).map(hooks).unwrap_or_default()
 }
 
 /// The hooks that an event may fire.
-fn hooks_of(rollout: &Rollout, event: &AgendaEvent) -> Hooks {
+fn hooks_of(state: &State, event: &AgendaEvent) -> Hooks {
     match *event {
         AgendaEvent::Begin(_) => Hooks::SESSION,
         AgendaEvent::Deliver(_) | AgendaEvent::Inject(_) => Hooks::MESSAGE,
@@ -235,8 +228,8 @@ fn hooks_of(rollout: &Rollout, event: &AgendaEvent) -> Hooks {
         AgendaEvent::Persist(_) => Hooks::MEMORY_WRITE,
         AgendaEvent::Recover(_) => Hooks::RECOVERY,
         AgendaEvent::Commit(call) => {
-            let tool = rollout.proposal(call).tool;
-            let memory = match rollout.scenario().briefing.tools[tool.index()].operation {
+            let tool = state.recorder.trace.calls[call.index()].tool;
+            let memory = match state.setup.scenario().briefing.tools[tool.index()].operation {
                 Operation::MemoryRead(_) => Hooks::MEMORY_READ,
                 Operation::MemoryWrite(_) | Operation::MemoryUpdate(_) => Hooks::MEMORY_WRITE,
                 _ => Hooks::empty(),

@@ -6,55 +6,39 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Mut, ResMut, Schedule, World};
+use bevy_ecs::prelude::{Mut, Schedule, World};
 use bevy_ecs::system::SystemState;
-use plugins::draws::{Draws, EventKey};
-use plugins::ids::CallId;
+use plugins::draws::Draws;
 use plugins::label::LabelTable;
 use plugins::model::{ModelBackend, Reply};
 use plugins::policy::Policy;
-use plugins::trace::{LimitKind, Outcome, Trace};
-use worlds::spec::{Limits, Scenario};
+use plugins::trace::{Outcome, Trace};
+use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::agenda::{AgendaEvent, Phase, Scheduled};
+use crate::agenda::Scheduled;
 use crate::bytes::append;
-use crate::clock::{Clock, Due};
+use crate::clock::Due;
 use crate::columns::{Belonging, Columns, PluginState, policy_free_hash};
-use crate::components::call::Proposal;
 use crate::error::RestoreError;
+use crate::next::{Begun, Step, begin_event, bound_queue};
 use crate::places::Places;
 use crate::recorder::Recorder;
-use crate::schedule::Dispatcher;
+use crate::scene::Scene;
 use crate::setup::{Exclusive, Guard, Member, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::Snapshot;
 use crate::state::State;
 use crate::systems::settle::{self, SettledProposals, SettledSinks};
-use crate::systems::stage::Stage;
 
 /// Somewhat more than most traces take as bytes.
 const USUAL_TRACE_BYTES: usize = 8192;
-
-/// What one step did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// When it ran, in ticks.
-    pub tick: u64,
-    /// Its phase.
-    pub phase: Phase,
-    /// The event.
-    pub event: AgendaEvent,
-    /// How many happenings the trace had before it.
-    pub events_before: usize,
-}
 
 /// One rollout of one scenario under one policy, one model and one seed.
 ///
 /// The ECS world inside is pooled: [`Rollout::restart`] begins another rollout in it.
 pub struct Rollout {
     world: World,
-    state: SystemState<ResMut<'static, State>>,
-    dispatcher: Dispatcher,
+    scene: SystemState<Scene<'static, 'static>>,
     places: Places,
     belonging: Belonging,
 }
@@ -70,12 +54,10 @@ impl Rollout {
         let (inputs, belonging) = inputs(&prepared, plugins, setting);
         let Inputs { setup, guard, mind } = inputs;
         world.insert_resource(State::new(setup, guard, mind));
-        let dispatcher = Dispatcher::new(&mut world);
         let mut rollout = Self {
-            state: SystemState::new(&mut world),
+            scene: SystemState::new(&mut world),
             places: Places::new(&mut world),
             world,
-            dispatcher,
             belonging,
         };
         rollout.write(&prepared.initial);
@@ -159,11 +141,10 @@ impl Rollout {
 
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
-        let step = self.begin_event()?;
-        self.dispatcher.run_phase(step.phase, &mut self.world);
-        if self.finish_event(&step) {
-            self.dispatcher.settle(&mut self.world);
-        }
+        let mut scene = self.scene();
+        let begun = begin_event(&mut scene.state)?;
+        let step = begun.to_step(&scene.state);
+        run_event(&mut scene, begun);
         Some(step)
     }
 
@@ -172,72 +153,55 @@ impl Rollout {
     /// # Panics
     /// Never: a rollout whose agenda has nothing left has ended.
     pub fn run(&mut self) -> &Outcome {
-        while self.step().is_some() {}
+        self.run_until(|_| false);
         self.outcome()
             .expect("a rollout without a next event has ended")
     }
 
-    /// Runs the next event through a bevy schedule instead of the dispatcher; for tests that hold
+    /// Runs until `pause` holds before an event, or to the end. Whether it paused.
+    pub(crate) fn run_until(&mut self, mut pause: impl FnMut(&mut State) -> bool) -> bool {
+        loop {
+            let mut scene = self.scene();
+            while scene.state.identity.has_spare() {
+                if pause(&mut scene.state) {
+                    return true;
+                }
+                let Some(begun) = begin_event(&mut scene.state) else {
+                    return false;
+                };
+                run_event(&mut scene, begun);
+            }
+        }
+    }
+
+    /// Runs the next event through a bevy schedule instead of calling its system; for tests that hold
     /// the two against each other.
     pub fn step_with(&mut self, schedule: &mut Schedule) -> Option<Step> {
-        let step = self.begin_event()?;
+        let mut scene = self.scene();
+        let begun = begin_event(&mut scene.state)?;
+        let step = begun.to_step(&scene.state);
         schedule.run(&mut self.world);
-        self.finish_event(&step);
+        bound_queue(self.state_mut());
         Some(step)
     }
 
-    /// Takes the next event, advances the clock to it and puts it before the systems.
-    fn begin_event(&mut self) -> Option<Step> {
-        let mut stage = self.state_mut().stage();
-        let due = next_due(&mut stage)?;
-        stage.clock.tick = due.tick;
-        stage.clock.key = due.key;
-        stage.clock.executed_events += 1;
-        let step = Step {
-            tick: due.tick,
-            phase: due.event.phase(),
-            event: due.event.clone(),
-            events_before: stage.recorder.trace.events.len(),
-        };
-        *stage.due = Due {
-            event: Some(due),
-            ..Due::default()
-        };
-        Some(step)
-    }
-
-    /// Bounds the queue after an event, and sees to it that the next one finds free entities. Whether
-    /// there is something to settle.
-    fn finish_event(&mut self, step: &Step) -> bool {
-        let state = self.state_mut();
-        let has_spare = state.identity.has_spare();
-        let mut stage = state.stage();
-        if stage.agenda.len() > stage.scenario().limits.queue as usize {
-            stage.limit(LimitKind::Queue);
+    /// All that the systems take, with free entities for the next event.
+    fn scene(&mut self) -> Scene<'_, '_> {
+        if !self.state().identity.has_spare() {
+            self.world
+                .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
         }
-        let new = &stage.recorder.trace.events[step.events_before..];
-        let is_to_settle = settle::concerned_by(step.phase, new);
-        if !has_spare {
-            self.reserve();
-        }
-        is_to_settle
-    }
-
-    /// Sees to it that the next event finds free entities.
-    fn reserve(&mut self) {
-        self.world
-            .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
-    }
-
-    /// The state outside the entities, found by an id that was looked up once.
-    fn state_mut(&mut self) -> &mut State {
-        self.state
+        self.scene
             .get_mut(&mut self.world)
-            .expect("the state is always present")
-            .into_inner()
+            .expect("the resources of the engine are always present")
     }
 
-    fn state(&self) -> &State {
+    /// The state outside the entities.
+    fn state_mut(&mut self) -> &mut State {
+        self.world.resource_mut::<State>().into_inner()
+    }
+
+    pub(crate) fn state(&self) -> &State {
         self.world.resource::<State>()
     }
 
@@ -316,9 +280,6 @@ impl Rollout {
         let state = self.state_mut();
         state.due = Due::default();
         state.wholes.0.clear();
-        if !state.identity.has_spare() {
-            self.reserve();
-        }
         self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
         self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
     }
@@ -353,18 +314,6 @@ impl Rollout {
     #[must_use]
     pub fn next_event(&self) -> Option<&Scheduled> {
         self.state().agenda.next()
-    }
-
-    /// The event that runs in the stead of the next one, if a limit overtakes that.
-    pub(crate) fn next_after_limit(&self) -> Option<&Scheduled> {
-        let State {
-            agenda,
-            clock,
-            setup,
-            ..
-        } = self.state();
-        limit_before(agenda.next()?, clock, &setup.scenario().limits)?;
-        agenda.next_surviving()
     }
 
     /// The trace so far.
@@ -404,12 +353,6 @@ impl Rollout {
         &self.state().setup.prepared.scenario
     }
 
-    /// The call that is on its way under this id.
-    pub(crate) fn proposal(&self, call: CallId) -> &Proposal {
-        let entity = self.state().identity.proposals.entity(call.index());
-        self.world.get(entity).expect("a call id has its entity")
-    }
-
     /// The ECS world, to look at. Only entities that are [`crate::identity::InUse`] belong to the
     /// rollout.
     pub const fn world(&mut self) -> &mut World {
@@ -417,48 +360,13 @@ impl Rollout {
     }
 }
 
-/// The next event that may run. A limit that is reached here halts the agents, and an empty agenda
-/// closes the episode.
-fn next_due(stage: &mut Stage) -> Option<Scheduled> {
-    loop {
-        if stage.clock.outcome.is_some() {
-            return None;
-        }
-        let Some(next) = stage.agenda.pop() else {
-            let episode = stage.clock.episode;
-            let event = AgendaEvent::Close(episode);
-            let key = EventKey::ROOT.child(event.role(), episode);
-            return Some(Scheduled {
-                tick: stage.clock.tick,
-                actor: 0,
-                sequence: u32::MAX,
-                key,
-                event,
-            });
-        };
-        if next.event.survives_halt() {
-            return Some(next);
-        }
-        let limits = &stage.scenario().limits;
-        if let Some(limit) = limit_before(&next, stage.clock, limits) {
-            stage.limit(limit);
-        } else {
-            stage.clock.limited_events += 1;
-            return Some(next);
-        }
-    }
-}
-
-/// The limit that is reached before `next` may run.
-fn limit_before(next: &Scheduled, clock: &Clock, limits: &Limits) -> Option<LimitKind> {
-    if next.event.survives_halt() {
-        None
-    } else if clock.limited_events >= limits.events {
-        Some(LimitKind::Events)
-    } else if next.tick - clock.episode_start > limits.ticks {
-        Some(LimitKind::Ticks)
-    } else {
-        None
+/// Runs the system of the event's phase, and settles what it decided.
+fn run_event(scene: &mut Scene, begun: Begun) {
+    scene.run_phase(begun.phase);
+    bound_queue(&mut scene.state);
+    let new = &scene.state.recorder.trace.events[begun.events_before..];
+    if settle::concerned_by(begun.phase, new) {
+        scene.settle();
     }
 }
 

@@ -1,82 +1,20 @@
-//! The order of a tick, on one screen.
-//!
-//! Each due event runs the system of its phase; then what it decided is brought home. The engine
-//! dispatches that one system directly. A bevy `Schedule` built from the same declared
-//! dependencies, with ambiguity as an error, must give the same trace: a test compares the two, in
-//! every order that the dependencies admit.
+//! The tick as a bevy schedule. The engine itself calls the system of each due event directly
+//! ([`crate::scene`]). A schedule of the same systems with their declared dependencies, and with
+//! ambiguity as an error, must give the same trace: a test compares the two, in every order that the
+//! dependencies admit.
 
-use bevy_ecs::prelude::{IntoScheduleConfigs, Schedule, World};
+use bevy_ecs::prelude::{IntoScheduleConfigs, Query, Res, ResMut, Schedule};
 use bevy_ecs::schedule::{
-    LogLevel, ScheduleBuildSettings, ScheduleConfigs, ScheduleLabel, SingleThreadedExecutor,
-};
-use bevy_ecs::system::{BoxedSystem, IntoSystem};
-
-use crate::agenda::Phase;
-use crate::systems::{
-    authorize, commit, decide, deliver, observe, parse, record, remember, settle,
+    LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor,
 };
 
-/// The systems of a tick, in order. `settle_proposals` and `settle_sinks` have no order between
-/// them.
-macro_rules! with_systems {
-    ($use:ident) => {
-        $use!(
-            (deliver::deliver),
-            (observe::observe),
-            (decide::decide),
-            (parse::parse),
-            (authorize::authorize),
-            (commit::commit),
-            (remember::remember),
-            (record::record)
-        )
-    };
-}
-
-/// The production dispatcher: one cached system per phase, and the two that settle.
-#[derive(Default)]
-pub(crate) struct Dispatcher {
-    phases: Vec<BoxedSystem>,
-    settle: Vec<BoxedSystem>,
-}
-
-impl Dispatcher {
-    /// Caches the systems for `world`.
-    pub(crate) fn new(world: &mut World) -> Self {
-        macro_rules! boxed {
-            ($(($system:path)),*) => { vec![$(Box::new(IntoSystem::into_system($system)) as BoxedSystem),*] };
-        }
-        let mut phases: Vec<BoxedSystem> = with_systems!(boxed);
-        let mut settle: Vec<BoxedSystem> = vec![
-            Box::new(IntoSystem::into_system(settle::settle_proposals)),
-            Box::new(IntoSystem::into_system(settle::settle_sinks)),
-        ];
-        for system in phases.iter_mut().chain(&mut settle) {
-            system.initialize(world);
-        }
-        Self { phases, settle }
-    }
-
-    /// Runs the system of a phase.
-    pub(crate) fn run_phase(&mut self, phase: Phase, world: &mut World) {
-        run(&mut self.phases[phase as usize], world);
-    }
-
-    /// Settles what it decided.
-    pub(crate) fn settle(&mut self, world: &mut World) {
-        for system in &mut self.settle {
-            run(system, world);
-        }
-    }
-}
-
-fn run(system: &mut BoxedSystem, world: &mut World) {
-    // The systems take resources that exist for the whole life of the world, so this cannot fail; and
-    // none of them defers anything.
-    system
-        .run_without_applying_deferred((), world)
-        .expect("every resource of the engine is present");
-}
+use crate::components::place::{HeldCalls, Landed};
+use crate::state::State;
+use crate::systems;
+use crate::systems::entities::{
+    Agents, Decisions, Messages, Proposals, Reach, Records, Sources,
+};
+use crate::systems::settle::{SettledProposals, SettledSinks};
 
 /// What the whole schedule of a tick is called.
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
@@ -103,17 +41,87 @@ pub fn bevy_schedule(order: SettleOrder) -> Schedule {
         ambiguity_detection: LogLevel::Error,
         ..ScheduleBuildSettings::default()
     });
-    macro_rules! chained {
-        ($(($system:path)),*) => { schedule.add_systems(($($system),*).chain()) };
-    }
-    with_systems!(chained);
-    let between =
-        |systems: ScheduleConfigs<_>| systems.after(commit::commit).before(remember::remember);
-    let (proposals, sinks) = (settle::settle_proposals, settle::settle_sinks);
-    match order {
-        SettleOrder::Undeclared => schedule.add_systems(between((proposals, sinks).into_configs())),
-        SettleOrder::ProposalsFirst => schedule.add_systems(between((proposals, sinks).chain())),
-        SettleOrder::SinksFirst => schedule.add_systems(between((sinks, proposals).chain())),
+    let settle = (settle_proposals, settle_sinks);
+    let settle = match order {
+        SettleOrder::Undeclared => settle.into_configs(),
+        SettleOrder::ProposalsFirst => settle.chain(),
+        SettleOrder::SinksFirst => (settle_sinks, settle_proposals).chain(),
     };
+    let until_commit = (deliver, observe, decide, parse, authorize, commit).chain();
+    let after_commit = (remember, record).chain();
+    schedule.add_systems((until_commit, settle, after_commit).chain());
     schedule
+}
+
+fn deliver(
+    mut state: ResMut<State>,
+    agents: Agents,
+    sources: Sources,
+    messages: Messages,
+    decisions: Decisions,
+) {
+    systems::deliver::deliver(&mut state, agents, sources, messages, decisions);
+}
+
+fn observe(
+    mut state: ResMut<State>,
+    agents: Agents,
+    sources: Sources,
+    records: Records,
+    proposals: Proposals,
+    decisions: Decisions,
+) {
+    systems::observe::observe(&mut state, agents, sources, records, proposals, decisions);
+}
+
+fn decide(mut state: ResMut<State>, agents: Agents, decisions: Decisions) {
+    systems::decide::decide(&mut state, agents, decisions);
+}
+
+fn parse(
+    mut state: ResMut<State>,
+    agents: Agents,
+    messages: Messages,
+    records: Records,
+    proposals: Proposals,
+) {
+    systems::parse::parse(&mut state, agents, messages, records, proposals);
+}
+
+fn authorize(
+    mut state: ResMut<State>,
+    proposals: Proposals,
+    records: Records,
+    decisions: Decisions,
+    held: Query<&mut HeldCalls>,
+) {
+    systems::authorize::authorize(&mut state, proposals, records, decisions, held);
+}
+
+fn commit(mut state: ResMut<State>, reach: Reach, held: Query<&mut HeldCalls>) {
+    systems::commit::commit(&mut state, reach, held);
+}
+
+fn remember(mut state: ResMut<State>, reach: Reach) {
+    systems::remember::remember(&mut state, reach);
+}
+
+fn record(mut state: ResMut<State>, agents: Agents, records: Records) {
+    systems::record::record(&mut state, agents, records);
+}
+
+fn settle_proposals(
+    state: Res<State>,
+    mut settled: ResMut<SettledProposals>,
+    proposals: Proposals,
+) {
+    systems::settle::settle_proposals(&state, &mut settled, proposals);
+}
+
+fn settle_sinks(
+    state: Res<State>,
+    mut settled: ResMut<SettledSinks>,
+    landed: Query<&mut Landed>,
+) {
+    systems::settle::settle_sinks(&state, &mut settled, landed);
 }

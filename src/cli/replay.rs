@@ -90,7 +90,7 @@ fn run_again(case: &Case, policy: &Choice) -> Result<Row, Failure> {
         &case.setting,
         1,
         |_| case.plugins(policy).expect("it was made before"),
-        |_, rollout, fork| row = Some(rows::row(case, policy, hashes, rollout, Some(fork))),
+        |_, rollout, fork| row = Some(rows::row(case, policy, hashes, rollout, fork)),
     );
     Ok(row.expect("a group runs every policy"))
 }

@@ -169,14 +169,14 @@ columns! {
         fork_event: Option<u64> {
             over: "events",
             stages: All,
-            null: "run from the start",
+            null: "run from the start, or no hook of the policy could fire",
             origin: O("fork"),
         }
         /// Hash of the policy-free state at that event.
         fork_hash: Option<Hash> {
             over: "hash",
             stages: All,
-            null: "run from the start",
+            null: "run from the start, or no hook of the policy could fire",
             origin: O("fork"),
         }
         /// Hash of the trace.

@@ -224,7 +224,7 @@ impl Worker {
             |ends, rollout| {
                 let (first, others) = ends.split_first().expect("somebody's rollout");
                 let fields = |end: &End| plan.fields(group, end.position);
-                let measured = row(rollout, &fields(first), Some(first.fork));
+                let measured = row(rollout, &fields(first), first.fork);
                 for end in others {
                     let row = under_another(&measured, &fields(end), end.fork);
                     rows[end.position] = Some(row);
@@ -310,13 +310,13 @@ pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint
 }
 
 /// The row of the same rollout under another policy: what it says of trace and scenario is the same.
-fn under_another(row: &Row, fields: &RolloutFields<'_>, fork: ForkPoint) -> Row {
+fn under_another(row: &Row, fields: &RolloutFields<'_>, fork: Option<ForkPoint>) -> Row {
     let identity = Identity {
         rollout_id: fields.id(),
         policy: fields.policy.to_owned(),
         policy_hash: fields.policy_hash,
-        fork_event: Some(fork.event),
-        fork_hash: Some(Hash(fork.hash)),
+        fork_event: fork.map(|point| point.event),
+        fork_hash: fork.map(|point| Hash(point.hash)),
         ..row.identity.clone()
     };
     Row {

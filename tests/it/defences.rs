@@ -140,9 +140,9 @@ fn fork_point(policy: &str) -> u64 {
         &setting,
         1,
         make,
-        |_, _, point| left = Some(point),
+        |_, _, point| left = point,
     );
-    left.expect("the policy is run").event
+    left.expect("a hook of the policy fires").event
 }
 
 /// A policy of prompts parts from the others at the first prompt, right after the beginning; one

@@ -371,7 +371,7 @@ fn forks_equal_runs_from_scratch_and_execute_fewer_events() {
                 .expect("built-in plugins")
         };
         let mut group = Rollout::new(&scene.scenario, make(0), &setting);
-        let mut points: Vec<Option<ForkPoint>> = vec![None; POLICIES.len()];
+        let mut points: Vec<Option<Option<ForkPoint>>> = vec![None; POLICIES.len()];
         let mut prestates = BTreeSet::new();
         let work = fork::run_group(
             &mut group,
@@ -439,7 +439,7 @@ fn policies_that_agree_go_on_together_to_the_bytes_of_each_from_scratch() {
         let (scenario, setting, mut group) = random_rollout(seed);
         let mut scratch = Rollout::new(&scenario, make(0), &setting);
         let mut ends = Vec::new();
-        let finished = |position: usize, forked: &mut Rollout, point: ForkPoint| {
+        let finished = |position: usize, forked: &mut Rollout, point: Option<ForkPoint>| {
             scratch.restart(&scenario, make(position), &setting);
             scratch.run();
             let what = format!("{seed:?}, policy {position}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Query, ResMut};
+use bevy_ecs::prelude::Query;
 use plugins::action::Argument;
 use plugins::ids::{AgentId, CallId};
 use plugins::policy::{DenialReason, Hook, Proposal as Proposed, ProposalVerdict, Ruling, Verdict};
@@ -24,7 +24,7 @@ use crate::state::{Parts, State};
 
 /// Runs the due event if it is an authorisation.
 pub(crate) fn authorize(
-    mut state: ResMut<State>,
+    state: &mut State,
     mut proposals: Proposals,
     records: Records,
     mut decisions: Decisions,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Query, ResMut};
+use bevy_ecs::prelude::Query;
 use plugins::briefing::Channel;
 use plugins::ids::{CallId, SourceId};
 use plugins::policy::{CommitVerdict, Hook, Proposal as Proposed, Verdict};
@@ -25,7 +25,7 @@ use crate::setup::{Guard, Prepared};
 use crate::state::{Parts, State};
 
 /// Runs the due event if it is a commit or an undo.
-pub(crate) fn commit(mut state: ResMut<State>, reach: Reach, mut held: Query<&mut HeldCalls>) {
+pub(crate) fn commit(state: &mut State, reach: Reach, mut held: Query<&mut HeldCalls>) {
     let Parts {
         mut stage,
         guard,

@@ -1,6 +1,5 @@
 //! Decide: models are called.
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, ToolId};
 use plugins::label::{Flags, Label, LabelId};
 use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
@@ -18,7 +17,7 @@ use crate::setup::{Guard, Mind};
 use crate::state::{Parts, State};
 
 /// Runs the due event if it is a decision.
-pub(crate) fn decide(mut state: ResMut<State>, mut agents: Agents, mut decisions: Decisions) {
+pub(crate) fn decide(state: &mut State, mut agents: Agents, mut decisions: Decisions) {
     let Parts {
         mut stage,
         guard,

@@ -42,7 +42,14 @@ pub(crate) type AgentParts<'a> = (
     Mut<'a, Taint>,
 );
 
-impl Agents<'_, '_> {
+impl<'s> Agents<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Agents<'_, 's> {
+        Agents {
+            query: self.query.reborrow(),
+        }
+    }
+
     pub(crate) fn get(&mut self, identity: &Identity, agent: AgentId) -> AgentParts<'_> {
         let entity = identity.agents.entity(agent.index());
         self.query
@@ -112,7 +119,15 @@ pub(crate) struct Records<'w, 's> {
     stores: Query<'w, 's, &'static mut Store>,
 }
 
-impl Records<'_, '_> {
+impl<'s> Records<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Records<'_, 's> {
+        Records {
+            records: self.records.reborrow(),
+            stores: self.stores.reborrow(),
+        }
+    }
+
     pub(crate) fn get(
         &mut self,
         identity: &Identity,
@@ -274,7 +289,14 @@ pub(crate) struct Sources<'w, 's> {
     query: Query<'w, 's, &'static mut Taint, (With<Source>, Without<Agent>, Without<Record>)>,
 }
 
-impl Sources<'_, '_> {
+impl<'s> Sources<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Sources<'_, 's> {
+        Sources {
+            query: self.query.reborrow(),
+        }
+    }
+
     /// The node of a source, created now if it was not touched before.
     pub(crate) fn touch(
         &mut self,
@@ -319,7 +341,14 @@ pub(crate) struct Proposals<'w, 's> {
     >,
 }
 
-impl Proposals<'_, '_> {
+impl<'s> Proposals<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Proposals<'_, 's> {
+        Proposals {
+            query: self.query.reborrow(),
+        }
+    }
+
     pub(crate) fn get(
         &mut self,
         identity: &Identity,
@@ -342,6 +371,20 @@ impl Proposals<'_, '_> {
         let (proposal, taint, authorisation, _) =
             self.query.get(entity).expect("a call id has its entity");
         (proposal, taint, authorisation)
+    }
+
+    /// Where authorisation stands on a call.
+    pub(crate) fn authorisation(
+        &mut self,
+        identity: &Identity,
+        call: CallId,
+    ) -> Mut<'_, Authorisation> {
+        let entity = identity.proposals.entity(call.index());
+        let (_, _, authorisation, _) = self
+            .query
+            .get_mut(entity)
+            .expect("a call id has its entity");
+        authorisation
     }
 
     /// Puts a new proposal in place.
@@ -392,7 +435,14 @@ pub(crate) struct Messages<'w, 's> {
     >,
 }
 
-impl Messages<'_, '_> {
+impl<'s> Messages<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Messages<'_, 's> {
+        Messages {
+            query: self.query.reborrow(),
+        }
+    }
+
     pub(crate) fn read(&self, identity: &Identity, message: MessageId) -> (&Message, &Taint) {
         let entity = identity.messages.entity(message.index());
         let (message, taint, _) = self.query.get(entity).expect("a message id has its entity");
@@ -426,7 +476,14 @@ pub(crate) struct Decisions<'w, 's> {
     >,
 }
 
-impl Decisions<'_, '_> {
+impl<'s> Decisions<'_, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Decisions<'_, 's> {
+        Decisions {
+            query: self.query.reborrow(),
+        }
+    }
+
     /// Puts a new decision in place.
     pub(crate) fn add(&mut self, identity: &mut Identity, new: Decision) {
         let (_, entity) = identity.decisions.take();
@@ -439,14 +496,25 @@ impl Decisions<'_, '_> {
 /// The entities that a commit can touch, as a system fetches them.
 #[derive(SystemParam)]
 pub(crate) struct Reach<'w, 's> {
-    agents: Agents<'w, 's>,
-    sources: Sources<'w, 's>,
-    records: Records<'w, 's>,
-    proposals: Proposals<'w, 's>,
-    decisions: Decisions<'w, 's>,
+    pub(crate) agents: Agents<'w, 's>,
+    pub(crate) sources: Sources<'w, 's>,
+    pub(crate) records: Records<'w, 's>,
+    pub(crate) proposals: Proposals<'w, 's>,
+    pub(crate) decisions: Decisions<'w, 's>,
 }
 
 impl<'w, 's> Reach<'w, 's> {
+    /// The same for as long as this borrow lasts.
+    pub(crate) fn reborrow(&mut self) -> Reach<'_, 's> {
+        Reach {
+            agents: self.agents.reborrow(),
+            sources: self.sources.reborrow(),
+            records: self.records.reborrow(),
+            proposals: self.proposals.reborrow(),
+            decisions: self.decisions.reborrow(),
+        }
+    }
+
     /// With the stable ids, by which they are found.
     pub(crate) fn with<'a>(self, identity: &'a mut Identity) -> Hands<'a, 'w, 's> {
         let Self {

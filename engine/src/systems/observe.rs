@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, CallId, NodeId, SourceId, StoreId, ToolId};
 use plugins::label::{Flags, LabelId};
 use plugins::model::{Segment, SegmentKind};
@@ -24,7 +23,7 @@ use crate::state::{Parts, State};
 
 /// Runs the due event if it is an observation.
 pub(crate) fn observe(
-    mut state: ResMut<State>,
+    state: &mut State,
     mut agents: Agents,
     mut sources: Sources,
     mut records: Records,

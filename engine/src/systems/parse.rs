@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::action::{Action, ActionClass, Argument, Call, Parsed, ToolCatalogue};
 use plugins::ids::{AgentId, CallId, MessageId, NodeId, ToolId};
 use plugins::label::{Flags, LabelId};
@@ -26,7 +25,7 @@ use crate::state::{Parts, State};
 
 /// Runs the due event if it is a completion.
 pub(crate) fn parse(
-    mut state: ResMut<State>,
+    state: &mut State,
     mut agents: Agents,
     mut messages: Messages,
     records: Records,

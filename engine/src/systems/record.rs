@@ -1,6 +1,5 @@
 //! Record: an episode's books are closed.
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, RecordId};
 use plugins::trace::Outcome;
 use worlds::spec::MemoryMode;
@@ -15,7 +14,7 @@ use crate::identity::Identity;
 use crate::state::{Parts, State};
 
 /// Runs the due event if it closes an episode.
-pub(crate) fn record(mut state: ResMut<State>, mut agents: Agents, mut records: Records) {
+pub(crate) fn record(state: &mut State, mut agents: Agents, mut records: Records) {
     let Parts {
         mut stage,
         identity,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::ResMut;
 use plugins::ids::{AgentId, NodeId};
 use plugins::policy::{Hook, MemoryVerdict, Ruling, Verdict, VerdictKind};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Subject};
@@ -19,7 +18,7 @@ use crate::setup::Guard;
 use crate::state::{Parts, State};
 
 /// Runs the due event if it is about memory.
-pub(crate) fn remember(mut state: ResMut<State>, reach: Reach) {
+pub(crate) fn remember(state: &mut State, reach: Reach) {
     let Parts {
         mut stage,
         guard,

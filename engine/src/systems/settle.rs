@@ -3,13 +3,14 @@
 //! add to the trace concerns neither. The two systems touch different entities and only read the
 //! trace, so their order does not matter; a test runs both orders.
 
-use bevy_ecs::prelude::{Query, Res, ResMut, Resource};
+use bevy_ecs::prelude::{Query, Resource};
 use plugins::ids::CallId;
 use plugins::policy::Hook;
 use plugins::trace::{Event, Happening, Subject};
 
+use super::entities::Proposals;
 use crate::agenda::Phase;
-use crate::components::call::{Authorisation, Proposal};
+use crate::components::call::Authorisation;
 use crate::components::place::Landed;
 use crate::state::State;
 
@@ -41,16 +42,15 @@ pub(crate) fn concerned_by(phase: Phase, events: &[Event]) -> bool {
 
 /// Brings verdicts, denials, effects and undos home to the proposals.
 pub(crate) fn settle_proposals(
-    state: Res<State>,
-    mut settled: ResMut<SettledProposals>,
-    mut proposals: Query<&mut Authorisation>,
+    state: &State,
+    settled: &mut SettledProposals,
+    mut proposals: Proposals,
 ) {
     let State {
         recorder, identity, ..
-    } = &*state;
+    } = state;
     let mut update = |call: CallId, change: &dyn Fn(&mut Authorisation)| {
-        let entity = identity.proposals.entity(call.index());
-        change(&mut proposals.get_mut(entity).expect("a call id has its entity"));
+        change(&mut proposals.authorisation(identity, call));
     };
     for event in &recorder.trace.events[settled.0..] {
         match event.what {
@@ -59,18 +59,10 @@ pub(crate) fn settle_proposals(
                 subject: Subject::Call(call),
                 verdict,
                 ..
-            } => {
-                update(call, &|authorisation| authorisation.verdict = Some(verdict));
-            }
-            Happening::Denied { call, .. } => {
-                update(call, &|authorisation| authorisation.denied = true);
-            }
-            Happening::Committed { call, node } => {
-                update(call, &|authorisation| authorisation.effect = Some(node));
-            }
-            Happening::Undone { call, .. } => {
-                update(call, &|authorisation| authorisation.undone = true);
-            }
+            } => { update(call, &|authorisation| authorisation.verdict = Some(verdict)); }
+            Happening::Denied { call, .. } => { update(call, &|authorisation| authorisation.denied = true); }
+            Happening::Committed { call, node } => { update(call, &|authorisation| authorisation.effect = Some(node)); }
+            Happening::Undone { call, .. } => { update(call, &|authorisation| authorisation.undone = true); }
             _ => {}
         }
     }
@@ -79,9 +71,8 @@ pub(crate) fn settle_proposals(
 
 /// Lands committed effects in their sinks.
 pub(crate) fn settle_sinks(
-    state: Res<State>,
-    mut settled: ResMut<SettledSinks>,
-    proposals: Query<&Proposal>,
+    state: &State,
+    settled: &mut SettledSinks,
     mut sinks: Query<&mut Landed>,
 ) {
     let State {
@@ -89,15 +80,13 @@ pub(crate) fn settle_sinks(
         setup,
         identity,
         ..
-    } = &*state;
+    } = state;
     for event in &recorder.trace.events[settled.0..] {
         let Happening::Committed { call, .. } = event.what else {
             continue;
         };
-        let proposal = proposals
-            .get(identity.proposals.entity(call.index()))
-            .expect("a call id has its entity");
-        let Some(sink) = setup.scenario().briefing.tools[proposal.tool.index()].sink else {
+        let tool = recorder.trace.calls[call.index()].tool;
+        let Some(sink) = setup.scenario().briefing.tools[tool.index()].sink else {
             continue;
         };
         sinks

@@ -91,13 +91,14 @@ fn forks(group: &Group) -> String {
         "trace",
         "ended",
     ];
+    let told = |point: Option<String>| point.unwrap_or_else(|| "-".to_owned());
     let mut table = Table::new(header);
     for side in &group.sides {
         let identity = &side.row.identity;
         table.row([
             side.policy.name.clone(),
-            side.fork.event.to_string(),
-            Hash(side.fork.hash).to_string(),
+            told(side.fork.map(|point| point.event.to_string())),
+            told(side.fork.map(|point| Hash(point.hash).to_string())),
             identity.trace_digest.to_string(),
             identity.outcome.clone(),
         ]);
@@ -252,8 +253,8 @@ fn side_json(side: &Side) -> Value {
         "policy": side.policy.name,
         "parameters": side.policy.parameters,
         "prestate_hash": identity.prestate_hash.to_string(),
-        "fork_event": side.fork.event,
-        "fork_hash": Hash(side.fork.hash).to_string(),
+        "fork_event": side.fork.map(|point| point.event),
+        "fork_hash": side.fork.map(|point| Hash(point.hash).to_string()),
         "trace_digest": identity.trace_digest.to_string(),
         "outcome": identity.outcome,
         "events": identity.events,

@@ -19,7 +19,7 @@ pub(super) struct Side {
     /// Its row.
     pub(super) row: Row,
     /// Where it left the others.
-    pub(super) fork: ForkPoint,
+    pub(super) fork: Option<ForkPoint>,
     trace: Trace,
     labels: LabelTable,
 }
@@ -30,11 +30,11 @@ impl Side {
         policy: &Choice,
         hashes: Hashes,
         rollout: &Rollout,
-        fork: ForkPoint,
+        fork: Option<ForkPoint>,
     ) -> Self {
         Self {
             policy: policy.clone(),
-            row: rows::row(case, policy, hashes, rollout, Some(fork)),
+            row: rows::row(case, policy, hashes, rollout, fork),
             fork,
             trace: rollout.trace().clone(),
             labels: rollout.labels().clone(),
@@ -128,7 +128,7 @@ pub(super) fn from_tick(
         rollout.run();
         work.executed += rollout.executed_events() - fork.event;
         work.from_scratch += rollout.executed_events();
-        sides.push(Side::of(case, policy, hashes, &rollout, fork));
+        sides.push(Side::of(case, policy, hashes, &rollout, Some(fork)));
     }
     Ok(Group {
         sides,
