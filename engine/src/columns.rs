@@ -233,6 +233,27 @@ impl Columns {
         bytes
     }
 
+    /// Makes room for so many agents; what is there stays for what it has allocated.
+    pub(crate) fn resize_agents(&mut self, count: usize) {
+        self.activities.resize_with(count, Activity::default);
+        self.contexts.resize_with(count, Context::default);
+        self.utterances.resize_with(count, Utterance::default);
+        self.masks.resize_with(count, Mask::default);
+        self.agent_taint.resize_with(count, Taint::default);
+    }
+
+    /// Forgets what comes into being during a rollout.
+    pub(crate) fn clear_what_came(&mut self) {
+        self.records.clear();
+        self.record_taint.clear();
+        self.proposals.clear();
+        self.authorisations.clear();
+        self.proposal_taint.clear();
+        self.decisions.clear();
+        self.messages.clear();
+        self.message_taint.clear();
+    }
+
     pub(crate) fn counts(&self) -> Counts {
         Counts {
             agents: self.activities.len(),

@@ -9,7 +9,6 @@
 //! The fork point of a policy is just before the first event that would fire one of its hooks: up to
 //! there it shares the prefix that is the same without any policy.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use plugins::policy::Hooks;
@@ -19,6 +18,7 @@ use worlds::spec::Scenario;
 use crate::agenda::{AgendaEvent, Scheduled};
 use crate::error::RestoreError;
 use crate::feed;
+use crate::mark::Mark;
 use crate::next::next_after_limit;
 use crate::rollout::Rollout;
 use crate::setup::{Member, Plugins, Setting};
@@ -32,15 +32,6 @@ pub struct ForkPoint {
     pub event: u64,
     /// The hash of the policy-free state there.
     pub hash: u128,
-}
-
-impl ForkPoint {
-    fn of(snapshot: &Snapshot) -> Self {
-        Self {
-            event: snapshot.executed_events(),
-            hash: snapshot.policy_free_hash(),
-        }
-    }
 }
 
 /// How much work a group of forked rollouts took.
@@ -113,7 +104,7 @@ pub fn run_sharing(
     }
     let mut group = Group {
         points: vec![None; policy_count],
-        branches: VecDeque::new(),
+        branches: Vec::new(),
     };
     let mut begun = 0;
     loop {
@@ -123,11 +114,13 @@ pub fn run_sharing(
         work.executed += executed - begun;
         work.from_scratch += executed * ends.len() as u64;
         finished(&ends, rollout);
-        let Some(branch) = group.branches.pop_front() else {
+        // The latest first: the rollout went on from there.
+        let Some(branch) = group.branches.pop() else {
             return work;
         };
         begun = branch.before.executed_events();
         rollout.go_back(&branch.before, branch.members);
+        rollout.put_away(branch.before);
     }
 }
 
@@ -135,14 +128,14 @@ pub fn run_sharing(
 struct Group {
     /// Where each policy left the shared prefix, if it has.
     points: Vec<Option<ForkPoint>>,
-    /// What is yet to be run.
-    branches: VecDeque<Branch>,
+    /// What is yet to be run, the latest last.
+    branches: Vec<Branch>,
 }
 
 /// Policies that ruled otherwise than those with which they were together until then.
 struct Branch {
     /// Just before the event at which they did.
-    before: Snapshot,
+    before: Mark,
     /// In their states of that moment.
     members: Vec<Member>,
 }
@@ -154,9 +147,11 @@ impl Group {
             let before = self.before_hooks(rollout);
             rollout.step();
             let mut members = std::mem::take(&mut rollout.guard().parted);
-            if !members.is_empty() {
+            if members.is_empty() {
+                rollout.put_away(before);
+            } else {
                 members.iter_mut().for_each(Member::go_back);
-                self.branches.push_back(Branch { before, members });
+                self.branches.push(Branch { before, members });
             }
         }
     }
@@ -178,7 +173,7 @@ impl Group {
 
     /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the
     /// shared prefix here.
-    fn before_hooks(&mut self, rollout: &mut Rollout) -> Snapshot {
+    fn before_hooks(&mut self, rollout: &mut Rollout) -> Mark {
         let firing = firing_hooks(rollout.state());
         let members = &mut rollout.guard().members;
         members.iter_mut().for_each(Member::save);
@@ -188,9 +183,12 @@ impl Group {
         };
         let leaving = members.iter().filter(leaves);
         let leaving: Vec<usize> = leaving.map(|member| member.position).collect();
-        let before = rollout.snapshot();
+        let mut before = rollout.mark();
         if !leaving.is_empty() {
-            let point = ForkPoint::of(&before);
+            let point = ForkPoint {
+                event: before.executed_events(),
+                hash: rollout.hash_of(&mut before),
+            };
             for position in leaving {
                 self.points[position] = Some(point);
             }

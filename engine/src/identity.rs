@@ -116,6 +116,21 @@ impl Identity {
         self.messages.resize(counts.messages, world, message);
     }
 
+    /// How many entities of each kind are in use.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts {
+            agents: self.agents.used,
+            sources: self.sources.used,
+            tools: self.tools.used,
+            sinks: self.sinks.used,
+            stores: self.stores.used,
+            records: self.records.used,
+            proposals: self.proposals.used,
+            decisions: self.decisions.used,
+            messages: self.messages.used,
+        }
+    }
+
     /// Sees to it that the next event finds enough free entities: it may restore as many records as
     /// are in use, and creates a handful of everything else.
     pub(crate) fn reserve(&mut self, world: &mut World) {

@@ -14,6 +14,7 @@ mod feed;
 pub mod fork;
 pub mod identity;
 mod keys;
+mod mark;
 mod next;
 mod places;
 mod recorder;

@@ -58,91 +58,129 @@ impl Places {
     pub(crate) fn write(&mut self, world: &mut World, identity: &Identity, from: &Columns) {
         each(&mut self.agents, world, &identity.agents, |index, agent| {
             let (mut activity, mut context, mut utterance, mut mask, mut taint) = agent;
-            activity.clone_from(&from.activities[index]);
+            *activity = from.activities[index];
             context.clone_from(&from.contexts[index]);
             utterance.clone_from(&from.utterances[index]);
-            mask.clone_from(&from.masks[index]);
+            mask.0.clone_from(&from.masks[index].0);
             *taint = from.agent_taint[index];
         });
-        self.write_surroundings(world, identity, from);
+        let Self {
+            sources,
+            tools,
+            sinks,
+            stores,
+            ..
+        } = self;
+        each(sources, world, &identity.sources, |index, mut taint| {
+            *taint = from.source_taint[index];
+        });
+        each(tools, world, &identity.tools, |index, mut held| {
+            held.0.clone_from(&from.held_calls[index].0);
+        });
+        each(sinks, world, &identity.sinks, |index, mut landed| {
+            landed.0.clone_from(&from.landed[index].0);
+        });
+        each(stores, world, &identity.stores, |index, mut store| {
+            *store = from.stores[index];
+        });
         self.write_what_came(world, identity, from);
-    }
-
-    /// Sources, tools, sinks and stores: those of the scenario.
-    fn write_surroundings(&mut self, world: &mut World, identity: &Identity, from: &Columns) {
-        each(
-            &mut self.sources,
-            world,
-            &identity.sources,
-            |index, mut taint| {
-                *taint = from.source_taint[index];
-            },
-        );
-        each(
-            &mut self.tools,
-            world,
-            &identity.tools,
-            |index, mut held| {
-                held.clone_from(&from.held_calls[index]);
-            },
-        );
-        each(
-            &mut self.sinks,
-            world,
-            &identity.sinks,
-            |index, mut landed| {
-                landed.clone_from(&from.landed[index]);
-            },
-        );
-        each(
-            &mut self.stores,
-            world,
-            &identity.stores,
-            |index, mut store| {
-                *store = from.stores[index];
-            },
-        );
     }
 
     /// What comes into being during a rollout; some records are there before.
     fn write_what_came(&mut self, world: &mut World, identity: &Identity, from: &Columns) {
-        each(
-            &mut self.records,
-            world,
-            &identity.records,
-            |index, (mut record, mut taint)| {
-                record.clone_from(&from.records[index]);
-                *taint = from.record_taint[index];
-            },
-        );
-        each(
-            &mut self.proposals,
-            world,
-            &identity.proposals,
-            |index, proposal| {
-                let (mut proposal, mut authorisation, mut taint) = proposal;
-                proposal.clone_from(&from.proposals[index]);
-                authorisation.clone_from(&from.authorisations[index]);
-                *taint = from.proposal_taint[index];
-            },
-        );
-        each(
-            &mut self.decisions,
-            world,
-            &identity.decisions,
-            |index, mut decision| {
-                decision.clone_from(&from.decisions[index]);
-            },
-        );
-        each(
-            &mut self.messages,
-            world,
-            &identity.messages,
-            |index, (mut message, mut taint)| {
-                message.clone_from(&from.messages[index]);
-                *taint = from.message_taint[index];
-            },
-        );
+        let Self {
+            records,
+            proposals,
+            decisions,
+            messages,
+            ..
+        } = self;
+        each(records, world, &identity.records, |index, place| {
+            let (mut record, mut taint) = place;
+            record.clone_from(&from.records[index]);
+            *taint = from.record_taint[index];
+        });
+        each(proposals, world, &identity.proposals, |index, place| {
+            let (mut proposal, mut authorisation, mut taint) = place;
+            proposal.clone_from(&from.proposals[index]);
+            *authorisation = from.authorisations[index];
+            *taint = from.proposal_taint[index];
+        });
+        each(decisions, world, &identity.decisions, |index, mut place| {
+            *place = from.decisions[index];
+        });
+        each(messages, world, &identity.messages, |index, place| {
+            let (mut message, mut taint) = place;
+            message.clone_from(&from.messages[index]);
+            *taint = from.message_taint[index];
+        });
+    }
+
+    /// Reads the columns off the entities in use, in place: what a column has allocated stays.
+    pub(crate) fn read(&mut self, world: &mut World, identity: &Identity, to: &mut Columns) {
+        let counts = identity.counts();
+        to.resize_agents(counts.agents);
+        each(&mut self.agents, world, &identity.agents, |index, agent| {
+            let (activity, context, utterance, mask, taint) = agent;
+            to.activities[index] = *activity;
+            to.contexts[index].clone_from(&context);
+            to.utterances[index].clone_from(&utterance);
+            to.masks[index].0.clone_from(&mask.0);
+            to.agent_taint[index] = *taint;
+        });
+        let Self {
+            sources,
+            tools,
+            sinks,
+            stores,
+            ..
+        } = self;
+        to.source_taint.clear();
+        each(sources, world, &identity.sources, |_, taint| {
+            to.source_taint.push(*taint);
+        });
+        to.held_calls.resize_with(counts.tools, Default::default);
+        each(tools, world, &identity.tools, |index, held| {
+            to.held_calls[index].0.clone_from(&held.0);
+        });
+        to.landed.resize_with(counts.sinks, Default::default);
+        each(sinks, world, &identity.sinks, |index, landed| {
+            to.landed[index].0.clone_from(&landed.0);
+        });
+        to.stores.clear();
+        each(stores, world, &identity.stores, |_, store| {
+            to.stores.push(*store);
+        });
+        self.read_what_came(world, identity, to);
+    }
+
+    fn read_what_came(&mut self, world: &mut World, identity: &Identity, to: &mut Columns) {
+        let Self {
+            records,
+            proposals,
+            decisions,
+            messages,
+            ..
+        } = self;
+        to.clear_what_came();
+        each(records, world, &identity.records, |_, (record, taint)| {
+            to.records.push(record.clone());
+            to.record_taint.push(*taint);
+        });
+        each(proposals, world, &identity.proposals, |_, place| {
+            let (proposal, authorisation, taint) = place;
+            to.proposals.push(proposal.clone());
+            to.authorisations.push(*authorisation);
+            to.proposal_taint.push(*taint);
+        });
+        each(decisions, world, &identity.decisions, |_, decision| {
+            to.decisions.push(*decision);
+        });
+        each(messages, world, &identity.messages, |_, place| {
+            let (message, taint) = place;
+            to.messages.push(message.clone());
+            to.message_taint.push(*taint);
+        });
     }
 }
 

@@ -54,7 +54,36 @@ pub(crate) struct Recorder {
     pub(crate) labels: LabelTable,
 }
 
+/// How long a trace is, and how many labels it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Length {
+    nodes: usize,
+    edges: usize,
+    calls: usize,
+    events: usize,
+    labels: usize,
+}
+
 impl Recorder {
+    pub(crate) fn length(&self) -> Length {
+        Length {
+            nodes: self.trace.nodes.len(),
+            edges: self.trace.edges.len(),
+            calls: self.trace.calls.len(),
+            events: self.trace.events.len(),
+            labels: self.labels.labels().len(),
+        }
+    }
+
+    /// Forgets what was added since it was so long.
+    pub(crate) fn cut_to(&mut self, length: Length) {
+        self.trace.nodes.truncate(length.nodes);
+        self.trace.edges.truncate(length.edges);
+        self.trace.calls.truncate(length.calls);
+        self.trace.events.truncate(length.events);
+        self.labels.truncate(length.labels);
+    }
+
     /// Appends a node whose recorded label is bottom until edges arrive.
     pub(crate) fn node(&mut self, new: NewNode, tick: u64, episode: u32) -> NodeId {
         let id = NodeId::at(self.trace.nodes.len());

@@ -21,6 +21,7 @@ use crate::bytes::append;
 use crate::clock::Due;
 use crate::columns::{Belonging, Columns, PluginState, policy_free_hash};
 use crate::error::RestoreError;
+use crate::mark::Mark;
 use crate::next::{Begun, Step, begin_event, bound_queue};
 use crate::places::Places;
 use crate::recorder::Recorder;
@@ -41,6 +42,8 @@ pub struct Rollout {
     scene: SystemState<Scene<'static, 'static>>,
     places: Places,
     belonging: Belonging,
+    /// Marks to which nobody goes back, for what they have allocated.
+    spare: Vec<Mark>,
 }
 
 impl Rollout {
@@ -59,6 +62,7 @@ impl Rollout {
             places: Places::new(&mut world),
             world,
             belonging,
+            spare: Vec::new(),
         };
         rollout.write(&prepared.initial);
         rollout
@@ -90,12 +94,35 @@ impl Rollout {
         restored
     }
 
-    /// Goes back to where `snapshot` of this rollout was taken, under these policies as they are.
-    pub(crate) fn go_back(&mut self, snapshot: &Snapshot, members: Vec<Member>) {
+    /// This moment, to go back to.
+    pub(crate) fn mark(&mut self) -> Mark {
+        let mut mark = self.spare.pop().unwrap_or_default();
+        mark.set(&mut self.world, &mut self.places);
+        mark.columns.model_state = self.model_state();
+        mark
+    }
+
+    /// Keeps a mark to which nobody goes back for the next one.
+    pub(crate) fn put_away(&mut self, mark: Mark) {
+        self.spare.push(mark);
+    }
+
+    /// The policy-free hash of a mark that was set at this moment.
+    pub(crate) fn hash_of(&mut self, mark: &mut Mark) -> u128 {
+        let recorder = &mut self.world.resource_mut::<State>().into_inner().recorder;
+        mark.policy_free_hash(&self.belonging, recorder)
+    }
+
+    /// Goes back to where `mark` was set, under these policies as they are. The rollout went on from
+    /// there, and did nothing else.
+    pub(crate) fn go_back(&mut self, mark: &Mark, members: Vec<Member>) {
         self.state_mut().guard.members = members;
-        self.restore_model(snapshot)
+        let PluginState { version, bytes } = &mark.columns.model_state;
+        self.model()
+            .restore(bytes, *version)
             .expect("the model is the one that saved this state");
-        self.write(&snapshot.columns);
+        mark.go_back(&mut self.world, &mut self.places);
+        self.forget_what_follows();
     }
 
     /// Makes the policy at `index` of those that go through this rollout together its first.
@@ -208,13 +235,11 @@ impl Rollout {
     /// The rollout as it is now.
     #[must_use]
     pub fn snapshot(&mut self) -> Snapshot {
-        let mut columns = Columns::capture(&self.world);
+        let mut columns = Columns::capture(&mut self.world, &mut self.places);
         let policy = self.policy();
         columns.policy_state.version = policy.version();
         policy.save(&mut columns.policy_state.bytes);
-        let model = self.model();
-        columns.model_state.version = model.version();
-        model.save(&mut columns.model_state.bytes);
+        columns.model_state = self.model_state();
         Snapshot {
             belonging: self.belonging.clone(),
             columns,
@@ -275,13 +300,29 @@ impl Rollout {
         }
     }
 
+    fn model_state(&mut self) -> PluginState {
+        let model = self.model();
+        let mut state = PluginState {
+            version: model.version(),
+            bytes: Vec::new(),
+        };
+        model.save(&mut state.bytes);
+        state
+    }
+
     fn write(&mut self, columns: &Columns) {
         columns.write(&mut self.world, &mut self.places);
+        self.forget_what_follows();
+    }
+
+    /// Forgets what is no part of a snapshot and follows from what is.
+    fn forget_what_follows(&mut self) {
         let state = self.state_mut();
         state.due = Due::default();
         state.wholes.0.clear();
-        self.world.resource_mut::<SettledProposals>().0 = columns.events.len();
-        self.world.resource_mut::<SettledSinks>().0 = columns.events.len();
+        let events = state.recorder.trace.events.len();
+        self.world.resource_mut::<SettledProposals>().0 = events;
+        self.world.resource_mut::<SettledSinks>().0 = events;
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.

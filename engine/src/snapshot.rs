@@ -3,82 +3,65 @@
 //! A rollout starts by restoring the initial columns of its scenario, so a reused world cannot
 //! differ from a fresh one.
 
-use bevy_ecs::prelude::{Component, World};
+use bevy_ecs::prelude::{Mut, World};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::columns::{Belonging, Columns, PluginState, Section, encode};
+use crate::columns::{Belonging, Columns, Section, encode};
 use crate::error::RestoreError;
-use crate::identity::Pool;
 use crate::places::Places;
+use crate::recorder::Recorder;
 use crate::state::State;
 
 impl Columns {
     /// Reads the columns off a world; the plugins' states are the caller's to add.
-    pub(crate) fn capture(world: &World) -> Self {
-        let State {
-            clock,
-            agenda,
-            recorder,
-            identity,
-            ..
-        } = world.resource::<State>();
-        Self {
-            clock: clock.clone(),
-            agenda: agenda.clone(),
-            nodes: recorder.trace.nodes.clone(),
-            edges: recorder.trace.edges.clone(),
-            calls: recorder.trace.calls.clone(),
-            events: recorder.trace.events.clone(),
-            labels: recorder.labels.labels().to_vec(),
-            activities: read(world, &identity.agents),
-            contexts: read(world, &identity.agents),
-            utterances: read(world, &identity.agents),
-            masks: read(world, &identity.agents),
-            agent_taint: read(world, &identity.agents),
-            source_taint: read(world, &identity.sources),
-            held_calls: read(world, &identity.tools),
-            landed: read(world, &identity.sinks),
-            stores: read(world, &identity.stores),
-            records: read(world, &identity.records),
-            record_taint: read(world, &identity.records),
-            proposals: read(world, &identity.proposals),
-            authorisations: read(world, &identity.proposals),
-            proposal_taint: read(world, &identity.proposals),
-            decisions: read(world, &identity.decisions),
-            messages: read(world, &identity.messages),
-            message_taint: read(world, &identity.messages),
-            policy_state: PluginState::default(),
-            model_state: PluginState::default(),
-        }
+    pub(crate) fn capture(world: &mut World, places: &mut Places) -> Self {
+        let mut columns = Self::default();
+        columns.capture_without_trace(world, places);
+        let Recorder { trace, labels } = &world.resource::<State>().recorder;
+        columns.nodes.clone_from(&trace.nodes);
+        columns.edges.clone_from(&trace.edges);
+        columns.calls.clone_from(&trace.calls);
+        columns.events.clone_from(&trace.events);
+        columns.labels = labels.labels().to_vec();
+        columns
+    }
+
+    /// Reads off a world what is in no trace.
+    pub(crate) fn capture_without_trace(&mut self, world: &mut World, places: &mut Places) {
+        world.resource_scope(|world, state: Mut<State>| {
+            self.clock.clone_from(&state.clock);
+            self.agenda.clone_from(&state.agenda);
+            places.read(world, &state.identity, self);
+        });
     }
 
     /// Writes the columns into a world in place.
     pub(crate) fn write(&self, world: &mut World, places: &mut Places) {
-        let mut identity = std::mem::take(&mut world.resource_mut::<State>().identity);
-        identity.resize(self.counts(), world);
-        identity.keys.reset_to(&self.records);
-        places.write(world, &identity, self);
-        let state = world.resource_mut::<State>().into_inner();
-        state.identity = identity;
-        state.clock.clone_from(&self.clock);
-        state.agenda.clone_from(&self.agenda);
-        let recorder = &mut state.recorder;
-        recorder.trace.nodes.clone_from(&self.nodes);
-        recorder.trace.edges.clone_from(&self.edges);
-        recorder.trace.calls.clone_from(&self.calls);
-        recorder.trace.events.clone_from(&self.events);
-        recorder.labels.reset_to(&self.labels);
+        self.write_without_trace(world, places);
+        let Recorder { trace, labels } = &mut world.resource_mut::<State>().recorder;
+        trace.nodes.clone_from(&self.nodes);
+        trace.edges.clone_from(&self.edges);
+        trace.calls.clone_from(&self.calls);
+        trace.events.clone_from(&self.events);
+        labels.reset_to(&self.labels);
     }
-}
 
-fn read<T: Component + Clone>(world: &World, pool: &Pool) -> Vec<T> {
-    let component = |&entity| {
-        world
-            .get::<T>(entity)
-            .expect("every entity of a pool has its components")
-            .clone()
-    };
-    pool.in_use().iter().map(component).collect()
+    /// Writes into a world what is in no trace.
+    pub(crate) fn write_without_trace(&self, world: &mut World, places: &mut Places) {
+        world.resource_scope(|world, mut state: Mut<State>| {
+            let State {
+                clock,
+                agenda,
+                identity,
+                ..
+            } = &mut *state;
+            identity.resize(self.counts(), world);
+            identity.keys.reset_to(&self.records);
+            places.write(world, identity, self);
+            clock.clone_from(&self.clock);
+            agenda.clone_from(&self.agenda);
+        });
+    }
 }
 
 /// A rollout at one moment.
