@@ -135,7 +135,7 @@ struct Group {
 /// Policies that ruled otherwise than those with which they were together until then.
 struct Branch {
     /// Just before the event at which they did.
-    before: Mark,
+    before: Box<Mark>,
     /// In their states of that moment.
     members: Vec<Member>,
 }
@@ -143,16 +143,30 @@ struct Branch {
 impl Group {
     /// Runs to the end under the policies that rule as the first does. The others are put off.
     fn run(&mut self, rollout: &mut Rollout) {
-        while rollout.run_until(|state| self.may_part(state)) {
-            let before = self.before_hooks(rollout);
-            rollout.step();
-            let mut members = std::mem::take(&mut rollout.guard().parted);
-            if members.is_empty() {
-                rollout.put_away(before);
-            } else {
-                members.iter_mut().for_each(Member::go_back);
-                self.branches.push(Branch { before, members });
+        let mut before = None;
+        if self.may_part(rollout.state()) {
+            before = Some(self.before_hooks(rollout));
+        }
+        loop {
+            let has_paused = rollout.run_on(|state| self.may_part(state));
+            if let Some(before) = before.take() {
+                self.put_off(rollout, before);
             }
+            if !has_paused {
+                return;
+            }
+            before = Some(self.before_hooks(rollout));
+        }
+    }
+
+    /// Puts off the policies that parted from the others at the event after `before`.
+    fn put_off(&mut self, rollout: &mut Rollout, before: Box<Mark>) {
+        let mut members = std::mem::take(&mut rollout.guard().parted);
+        if members.is_empty() {
+            rollout.put_away(before);
+        } else {
+            members.iter_mut().for_each(Member::go_back);
+            self.branches.push(Branch { before, members });
         }
     }
 
@@ -173,7 +187,7 @@ impl Group {
 
     /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the
     /// shared prefix here.
-    fn before_hooks(&mut self, rollout: &mut Rollout) -> Mark {
+    fn before_hooks(&mut self, rollout: &mut Rollout) -> Box<Mark> {
         let firing = firing_hooks(rollout.state());
         let members = &mut rollout.guard().members;
         members.iter_mut().for_each(Member::save);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::prelude::{Mut, Schedule, World};
+use bevy_ecs::prelude::{Schedule, World};
 use bevy_ecs::system::SystemState;
 use plugins::draws::Draws;
 use plugins::label::LabelTable;
@@ -42,8 +42,10 @@ pub struct Rollout {
     scene: SystemState<Scene<'static, 'static>>,
     places: Places,
     belonging: Belonging,
+    /// The hash of the policy-free state at the start.
+    prestate_hash: u128,
     /// Marks to which nobody goes back, for what they have allocated.
-    spare: Vec<Mark>,
+    spare: Vec<Box<Mark>>,
 }
 
 impl Rollout {
@@ -61,6 +63,7 @@ impl Rollout {
             scene: SystemState::new(&mut world),
             places: Places::new(&mut world),
             world,
+            prestate_hash: prestate_hash(&prepared, &belonging),
             belonging,
             spare: Vec::new(),
         };
@@ -95,7 +98,7 @@ impl Rollout {
     }
 
     /// This moment, to go back to.
-    pub(crate) fn mark(&mut self) -> Mark {
+    pub(crate) fn mark(&mut self) -> Box<Mark> {
         let mut mark = self.spare.pop().unwrap_or_default();
         mark.set(&mut self.world, &mut self.places);
         mark.columns.model_state = self.model_state();
@@ -103,7 +106,7 @@ impl Rollout {
     }
 
     /// Keeps a mark to which nobody goes back for the next one.
-    pub(crate) fn put_away(&mut self, mark: Mark) {
+    pub(crate) fn put_away(&mut self, mark: Box<Mark>) {
         self.spare.push(mark);
     }
 
@@ -162,6 +165,7 @@ impl Rollout {
         state.setup = setup;
         state.guard = guard;
         state.mind = mind;
+        self.prestate_hash = prestate_hash(&prepared, &belonging);
         self.belonging = belonging;
         prepared
     }
@@ -180,23 +184,24 @@ impl Rollout {
     /// # Panics
     /// Never: a rollout whose agenda has nothing left has ended.
     pub fn run(&mut self) -> &Outcome {
-        self.run_until(|_| false);
+        self.run_on(|_| false);
         self.outcome()
             .expect("a rollout without a next event has ended")
     }
 
-    /// Runs until `pause` holds before an event, or to the end. Whether it paused.
-    pub(crate) fn run_until(&mut self, mut pause: impl FnMut(&mut State) -> bool) -> bool {
+    /// Runs the next event, and on until `pause` holds before an event or the rollout has ended.
+    /// Whether it paused.
+    pub(crate) fn run_on(&mut self, mut pause: impl FnMut(&State) -> bool) -> bool {
         loop {
             let mut scene = self.scene();
             while scene.state.identity.has_spare() {
-                if pause(&mut scene.state) {
-                    return true;
-                }
                 let Some(begun) = begin_event(&mut scene.state) else {
                     return false;
                 };
                 run_event(&mut scene, begun);
+                if pause(&scene.state) {
+                    return true;
+                }
             }
         }
     }
@@ -215,8 +220,9 @@ impl Rollout {
     /// All that the systems take, with free entities for the next event.
     fn scene(&mut self) -> Scene<'_, '_> {
         if !self.state().identity.has_spare() {
-            self.world
-                .resource_scope(|world, mut state: Mut<State>| state.identity.reserve(world));
+            let mut identity = std::mem::take(&mut self.state_mut().identity);
+            identity.reserve(&mut self.world);
+            self.state_mut().identity = identity;
         }
         self.scene
             .get_mut(&mut self.world)
@@ -336,11 +342,8 @@ impl Rollout {
 
     /// The hash of the policy-free state at the start, equal for all policies of a pair.
     #[must_use]
-    pub fn prestate_hash(&self) -> u128 {
-        let prepared = &self.state().setup.prepared;
-        policy_free_hash(&self.belonging, |bytes| {
-            bytes.extend_from_slice(&prepared.initial_bytes);
-        })
+    pub const fn prestate_hash(&self) -> u128 {
+        self.prestate_hash
     }
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
@@ -409,6 +412,13 @@ fn run_event(scene: &mut Scene, begun: Begun) {
     if settle::concerned_by(begun.phase, new) {
         scene.settle();
     }
+}
+
+/// The hash of the state in which a rollout begins, without its policy.
+fn prestate_hash(prepared: &Prepared, belonging: &Belonging) -> u128 {
+    policy_free_hash(belonging, |bytes| {
+        bytes.extend_from_slice(&prepared.initial_bytes);
+    })
 }
 
 /// What is fixed for a rollout.

@@ -3,7 +3,7 @@
 //! A rollout starts by restoring the initial columns of its scenario, so a reused world cannot
 //! differ from a fresh one.
 
-use bevy_ecs::prelude::{Mut, World};
+use bevy_ecs::prelude::World;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::{Belonging, Columns, Section, encode};
@@ -28,11 +28,12 @@ impl Columns {
 
     /// Reads off a world what is in no trace.
     pub(crate) fn capture_without_trace(&mut self, world: &mut World, places: &mut Places) {
-        world.resource_scope(|world, state: Mut<State>| {
-            self.clock.clone_from(&state.clock);
-            self.agenda.clone_from(&state.agenda);
-            places.read(world, &state.identity, self);
-        });
+        let state = world.resource_mut::<State>().into_inner();
+        self.clock.clone_from(&state.clock);
+        self.agenda.clone_from(&state.agenda);
+        let identity = std::mem::take(&mut state.identity);
+        places.read(world, &identity, self);
+        world.resource_mut::<State>().identity = identity;
     }
 
     /// Writes the columns into a world in place.
@@ -48,19 +49,14 @@ impl Columns {
 
     /// Writes into a world what is in no trace.
     pub(crate) fn write_without_trace(&self, world: &mut World, places: &mut Places) {
-        world.resource_scope(|world, mut state: Mut<State>| {
-            let State {
-                clock,
-                agenda,
-                identity,
-                ..
-            } = &mut *state;
-            identity.resize(self.counts(), world);
-            identity.keys.reset_to(&self.records);
-            places.write(world, identity, self);
-            clock.clone_from(&self.clock);
-            agenda.clone_from(&self.agenda);
-        });
+        let mut identity = std::mem::take(&mut world.resource_mut::<State>().identity);
+        identity.resize(self.counts(), world);
+        identity.keys.reset_to(&self.records);
+        places.write(world, &identity, self);
+        let state = world.resource_mut::<State>().into_inner();
+        state.identity = identity;
+        state.clock.clone_from(&self.clock);
+        state.agenda.clone_from(&self.agenda);
     }
 }
 

@@ -28,25 +28,21 @@ pub(crate) fn decide(state: &mut State, mut agents: Agents, mut decisions: Decis
     let Some(AgendaEvent::Decide(agent)) = stage.take(Phase::Decide) else {
         return;
     };
-    {
-        let turn_limit = stage.scenario().limits.turns;
-        let (mut activity, ..) = agents.get(identity, agent);
-        activity.pending = false;
-        if activity.turns >= turn_limit {
-            stage.limit(LimitKind::Turns);
-            return;
-        }
-        activity.turns += 1;
+    let (mut activity, context, mut utterance, mask, taint) = agents.get(identity, agent);
+    activity.pending = false;
+    if activity.turns >= stage.scenario().limits.turns {
+        stage.limit(LimitKind::Turns);
+        return;
     }
+    activity.turns += 1;
     let edit = ask_prompt(
         &mut stage,
         guard,
         identity,
-        &mut agents,
         &mut decisions,
         agent,
+        &context.segments,
     );
-    let (_, context, mut utterance, mask, taint) = agents.get(identity, agent);
     utterance.origin = taint.node;
     match complete(&stage, mind, agent, &context, &mask, edit.as_ref()) {
         Err(failure) => {
@@ -86,17 +82,16 @@ fn ask_prompt(
     stage: &mut Stage,
     guard: &mut Guard,
     identity: &mut Identity,
-    agents: &mut Agents,
     decisions: &mut Decisions,
     agent: AgentId,
+    context: &[Segment],
 ) -> Option<PromptEdit> {
-    let (_, context, ..) = agents.get(identity, agent);
     let ruling = ask(
         stage,
         guard,
         Hook::Prompt,
         Some(agent),
-        |policy, view, _| policy.on_prompt(view, agent, &context.segments),
+        |policy, view, _| policy.on_prompt(view, agent, context),
     );
     let PromptVerdict::Edit(edit) = ruling.verdict else {
         return None;
@@ -112,8 +107,8 @@ fn ask_prompt(
     Some(edit)
 }
 
-/// Calls the model into `mind.reply`. Returns the positions of the visible segments if the prompt
-/// was edited, none if all are visible.
+/// Calls the model into `mind.reply`. Returns the positions of the visible segments if segments were
+/// dropped or marked, none if all are there as they were.
 fn complete(
     stage: &Stage,
     mind: &mut Mind,
@@ -135,8 +130,9 @@ fn complete(
         shown_tools.extend(known.iter().copied().filter(|tool| !hidden(tool)));
         &shown_tools
     };
-    let visible = edit.map(|edit| visible_segments(context.segments.len(), edit));
-    let edited: Option<Vec<Segment>> = edit.zip(visible.as_ref()).map(|(edit, visible)| {
+    let cut = edit.filter(|edit| !edit.drop.is_empty() || !edit.mark.is_empty());
+    let visible = cut.map(|edit| visible_segments(context.segments.len(), edit));
+    let edited: Option<Vec<Segment>> = cut.zip(visible.as_ref()).map(|(edit, visible)| {
         let marked = |index: usize| edit.mark.iter().any(|&mark| mark as usize == index);
         let shown = |&index: &usize| Segment {
             marked: marked(index),

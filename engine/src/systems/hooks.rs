@@ -35,12 +35,6 @@ pub(crate) fn ask<V: Verdict>(
         draws,
     } = guard;
     let mut ask_one = |member: &mut Member| {
-        if !member.hooks.contains(Hooks::from(hook)) {
-            return (
-                Ruling::new(V::neutral(), Reason::default_allow()),
-                Vec::new(),
-            );
-        }
         draws.at(stage.clock.episode, "policy", stage.clock.key);
         let mut view = View {
             briefing: &stage.setup.prepared.scenario.briefing,
@@ -54,9 +48,23 @@ pub(crate) fn ask<V: Verdict>(
         let drawn: Vec<DrawRecord> = draws.take_record().collect();
         (ruling, drawn)
     };
-    let answer = ask_one(&mut members[0]);
-    if members.len() > 1 {
-        parted.extend(members.extract_if(1.., |member| ask_one(member) != answer));
+    let neutral = || (Ruling::new(V::neutral(), Reason::default_allow()), Vec::new());
+    let is_asked = |member: &Member| member.hooks.contains(Hooks::from(hook));
+    let answer = if is_asked(&members[0]) {
+        ask_one(&mut members[0])
+    } else {
+        neutral()
+    };
+    if members.len() > 1 && members.iter().any(is_asked) {
+        let is_neutral = answer == neutral();
+        let parts = |member: &mut Member| {
+            if is_asked(member) {
+                ask_one(member) != answer
+            } else {
+                !is_neutral
+            }
+        };
+        parted.extend(members.extract_if(1.., parts));
     }
     let (ruling, drawn) = answer;
     for draw in drawn {

@@ -15,7 +15,7 @@ use super::entities::{Agents, Messages, Proposals, Records};
 use super::referent;
 use super::stage::Stage;
 use crate::agenda::{AgendaEvent, Phase};
-use crate::components::agent::Doing;
+use crate::components::agent::{Doing, Mask, Utterance};
 use crate::components::call::{Message, Proposal};
 use crate::components::{FieldLabels, Taint};
 use crate::identity::Identity;
@@ -40,7 +40,8 @@ pub(crate) fn parse(
     let Some(AgendaEvent::Parse(agent)) = stage.take(Phase::Parse) else {
         return;
     };
-    let parsed = read_completion(&stage, mind, identity, &mut agents, agent);
+    let (_, mut context, utterance, mask, _) = agents.get(identity, agent);
+    let parsed = read_completion(&stage, mind, agent, &utterance, &mask);
     let action = classify(&stage, agent, parsed.action);
     let (class, turn, named) = describe(&stage, &action);
     let what = Happening::Completed {
@@ -51,9 +52,10 @@ pub(crate) fn parse(
         named,
     };
     stage.happen(Some(agent), what);
-    let (_, mut context, utterance, ..) = agents.get(identity, agent);
-    let tag = utterance.tag;
-    let kind = SegmentKind::Own { turn, tag };
+    let kind = SegmentKind::Own {
+        turn,
+        tag: utterance.tag,
+    };
     context.push(
         Segment {
             kind,
@@ -113,11 +115,10 @@ enum Classified {
 fn read_completion(
     stage: &Stage,
     mind: &Mind,
-    identity: &Identity,
-    agents: &mut Agents,
     agent: AgentId,
+    utterance: &Utterance,
+    mask: &Mask,
 ) -> Parsed {
-    let (_, _, utterance, mask, _) = agents.get(identity, agent);
     let briefing = &stage.scenario().briefing;
     let known = &briefing.agents[agent.index()].tools;
     let tools = &briefing.tools;

@@ -25,7 +25,27 @@ pub struct LabelTable {
     /// Where each label is found by its fingerprint: its id plus one, or 0 where there is none. Twice
     /// as many places as labels at least; a taken place sends on to the next.
     places: Vec<u32>,
+    /// What was made of which labels lately: a rollout makes the same of the same again and again.
+    made: Vec<Made>,
 }
+
+/// A label made of others: how, as [`joined`] and [`with_flags`] give it, and its id.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    how: u64,
+    id: LabelId,
+}
+
+impl Made {
+    /// Nothing is made so: a label is not joined with itself.
+    const NOTHING: Self = Self {
+        how: 0,
+        id: LabelId::BOTTOM,
+    };
+}
+
+/// How many of them a table remembers; a power of two.
+const MADE: usize = 128;
 
 /// How many places a table begins with; a power of two.
 const FEWEST_PLACES: usize = 64;
@@ -53,6 +73,7 @@ impl LabelTable {
             labels: Vec::new(),
             fingerprints: Vec::new(),
             places: vec![0; FEWEST_PLACES],
+            made: vec![Made::NOTHING; MADE],
         };
         table.intern(Label::bottom());
         table
@@ -80,6 +101,7 @@ impl LabelTable {
         if kept < self.labels.len() {
             self.labels.truncate(kept);
             self.fingerprints.truncate(kept);
+            self.made.fill(Made::NOTHING);
             self.place_all();
         }
     }
@@ -142,7 +164,7 @@ impl LabelTable {
         if a == LabelId::BOTTOM {
             return b;
         }
-        self.intern(self.get(a).join(self.get(b)))
+        self.make(joined(a, b), |table| table.get(a).join(table.get(b)))
     }
 
     /// The id of `id` with `flags` added.
@@ -150,8 +172,20 @@ impl LabelTable {
         if self.get(id).flags.contains(flags) {
             id
         } else {
-            self.intern(self.get(id).flagged(flags))
+            self.make(with_flags(id, flags), |table| table.get(id).flagged(flags))
         }
+    }
+
+    /// The id of the label that is made so.
+    fn make(&mut self, how: u64, label: impl FnOnce(&Self) -> Label) -> LabelId {
+        let place = (mixed(0, how) >> 32) as usize & (MADE - 1);
+        let made = self.made[place];
+        if made.how == how {
+            return made.id;
+        }
+        let id = self.intern(label(self));
+        self.made[place] = Made { how, id };
+        id
     }
 
     /// The id of `label`, or the place where it belongs.
@@ -190,6 +224,16 @@ impl LabelTable {
     const fn next_place(&self, place: usize) -> usize {
         (place + 1) & (self.places.len() - 1)
     }
+}
+
+/// How the join of two labels is made.
+const fn joined(a: LabelId, b: LabelId) -> u64 {
+    (a.0 as u64) << 32 | b.0 as u64
+}
+
+/// How a label with flags is made. No table has so many labels that this could be a join.
+const fn with_flags(id: LabelId, flags: Flags) -> u64 {
+    1 << 63 | (id.0 as u64) << 32 | flags.bits() as u64
 }
 
 /// A number that equal labels share, and others hardly ever.
