@@ -192,9 +192,8 @@ impl Group {
         let members = &mut rollout.guard().members;
         members.iter_mut().for_each(Member::save);
         let points = &self.points;
-        let leaves = |member: &&Member| {
-            member.hooks.intersects(firing) && points[member.position].is_none()
-        };
+        let leaves =
+            |member: &&Member| member.hooks.intersects(firing) && points[member.position].is_none();
         let leaving = members.iter().filter(leaves);
         let leaving: Vec<usize> = leaving.map(|member| member.position).collect();
         let mut before = rollout.mark();

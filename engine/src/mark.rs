@@ -29,10 +29,7 @@ impl Mark {
     /// Takes `world`, which went on from there, back.
     pub(crate) fn go_back(&self, world: &mut World, places: &mut Places) {
         self.columns.write_without_trace(world, places);
-        world
-            .resource_mut::<State>()
-            .recorder
-            .cut_to(self.length);
+        world.resource_mut::<State>().recorder.cut_to(self.length);
     }
 
     /// How many events the rollout had executed.

@@ -4,16 +4,12 @@
 //! dependencies admit.
 
 use bevy_ecs::prelude::{IntoScheduleConfigs, Query, Res, ResMut, Schedule};
-use bevy_ecs::schedule::{
-    LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor,
-};
+use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel, SingleThreadedExecutor};
 
 use crate::components::place::{HeldCalls, Landed};
 use crate::state::State;
 use crate::systems;
-use crate::systems::entities::{
-    Agents, Decisions, Messages, Proposals, Reach, Records, Sources,
-};
+use crate::systems::entities::{Agents, Decisions, Messages, Proposals, Reach, Records, Sources};
 use crate::systems::settle::{SettledProposals, SettledSinks};
 
 /// What the whole schedule of a tick is called.
@@ -118,10 +114,6 @@ fn settle_proposals(
     systems::settle::settle_proposals(&state, &mut settled, proposals);
 }
 
-fn settle_sinks(
-    state: Res<State>,
-    mut settled: ResMut<SettledSinks>,
-    landed: Query<&mut Landed>,
-) {
+fn settle_sinks(state: Res<State>, mut settled: ResMut<SettledSinks>, landed: Query<&mut Landed>) {
     systems::settle::settle_sinks(&state, &mut settled, landed);
 }

@@ -98,6 +98,29 @@ fn continues_from(ticks: &Ticks, other: &mut Rollout, what: &str) {
     }
 }
 
+/// Policies of a group go back by cutting the trace.
+#[test]
+fn an_event_only_adds_to_the_trace() {
+    for seed in (0..200).map(WorldSeed) {
+        let (.., mut rollout) = random_rollout(seed);
+        let (mut trace, mut labels) = (rollout.trace().clone(), rollout.labels().labels().to_vec());
+        while let Some(step) = rollout.step() {
+            let after = rollout.trace();
+            let what = format!("{seed:?}, {:?}", step.event);
+            assert!(after.nodes.starts_with(&trace.nodes), "{what}: nodes");
+            assert!(after.edges.starts_with(&trace.edges), "{what}: edges");
+            assert!(after.calls.starts_with(&trace.calls), "{what}: calls");
+            assert!(after.events.starts_with(&trace.events), "{what}: events");
+            assert!(
+                rollout.labels().labels().starts_with(&labels),
+                "{what}: labels"
+            );
+            trace.clone_from(after);
+            labels = rollout.labels().labels().to_vec();
+        }
+    }
+}
+
 #[test]
 fn every_tick_of_every_shipped_world_continues_to_the_same_bytes() {
     for (path, scene) in shipped() {

@@ -48,7 +48,12 @@ pub(crate) fn ask<V: Verdict>(
         let drawn: Vec<DrawRecord> = draws.take_record().collect();
         (ruling, drawn)
     };
-    let neutral = || (Ruling::new(V::neutral(), Reason::default_allow()), Vec::new());
+    let neutral = || {
+        (
+            Ruling::new(V::neutral(), Reason::default_allow()),
+            Vec::new(),
+        )
+    };
     let is_asked = |member: &Member| member.hooks.contains(Hooks::from(hook));
     let answer = if is_asked(&members[0]) {
         ask_one(&mut members[0])

@@ -59,10 +59,18 @@ pub(crate) fn settle_proposals(
                 subject: Subject::Call(call),
                 verdict,
                 ..
-            } => { update(call, &|authorisation| authorisation.verdict = Some(verdict)); }
-            Happening::Denied { call, .. } => { update(call, &|authorisation| authorisation.denied = true); }
-            Happening::Committed { call, node } => { update(call, &|authorisation| authorisation.effect = Some(node)); }
-            Happening::Undone { call, .. } => { update(call, &|authorisation| authorisation.undone = true); }
+            } => {
+                update(call, &|authorisation| authorisation.verdict = Some(verdict));
+            }
+            Happening::Denied { call, .. } => {
+                update(call, &|authorisation| authorisation.denied = true);
+            }
+            Happening::Committed { call, node } => {
+                update(call, &|authorisation| authorisation.effect = Some(node));
+            }
+            Happening::Undone { call, .. } => {
+                update(call, &|authorisation| authorisation.undone = true);
+            }
             _ => {}
         }
     }

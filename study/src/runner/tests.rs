@@ -123,7 +123,11 @@ fn a_row_of_a_group_is_the_row_of_the_rollout_alone() {
             rollout.run();
             let alone = row(&rollout, &plan.fields(group, policy), None);
             let mut forked = rows.next().unwrap();
-            assert_eq!(forked.identity.fork_event.is_some(), policy > 0, "none has no hooks");
+            assert_eq!(
+                forked.identity.fork_event.is_some(),
+                policy > 0,
+                "none has no hooks"
+            );
             forked.identity.fork_event = None;
             forked.identity.fork_hash = None;
             assert_eq!(forked, alone);
