@@ -1,7 +1,7 @@
 //! Writes actions as text, in the canonical form and in every form that the parser repairs.
 //!
 //! For simulated backends. The writer appends straight to the completion and allocates nothing of
-//! its own. Whatever the form, the parser reads the same action back; only
+//! its own. What every action of a form begins with is written down here in strict JSON. Whatever the form, the parser reads the same action back; only
 //! [`Syntax::CutInToolName`] is never repaired.
 
 use serde::Deserialize;
@@ -73,55 +73,46 @@ pub struct ActionWriter<'o> {
     is_first_field: bool,
     /// How many objects are open.
     depth: u8,
-    /// The text has been cut off: nothing more is written.
-    is_cut: bool,
+    /// Where the text will be cut off, if it will be.
+    cut_at: Option<usize>,
 }
 
 impl<'o> ActionWriter<'o> {
     /// Begins a call of `tool`; its arguments follow as fields.
     pub fn call(out: &'o mut String, form: Form, tool: &str) -> Self {
         let mut writer = Self::begin(out, form);
-        match form.keys {
-            Keys::Canonical => {
-                writer.open();
-                writer.pair("action", "tool");
-                writer.named("tool", tool);
-                writer.key("arguments");
+        let (before, after) = match form.keys {
+            Keys::Canonical => (r#"{"action":"tool","tool":"#, r#","arguments":{"#),
+            Keys::ActionTypeAsTool => (r#"{"action":"#, r#","arguments":{"#),
+            Keys::Aliased => (r#"{"name":"#, r#","parameters":{"#),
+            Keys::ToolBench => {
+                writer.two_lines(tool, true);
+                writer.open("{");
+                return writer;
             }
-            Keys::ActionTypeAsTool => {
-                writer.open();
-                writer.named("action", tool);
-                writer.key("arguments");
-            }
-            Keys::Aliased => {
-                writer.open();
-                writer.named("name", tool);
-                writer.key("parameters");
-            }
-            Keys::ToolBench => writer.two_lines(tool, true),
-        }
-        writer.open();
+        };
+        writer.open(before);
+        writer.name(tool);
+        writer.open(after);
         writer
     }
 
     /// Begins a hand-off to `to`; what is said follows as fields.
     pub fn delegate(out: &'o mut String, form: Form, to: &str) -> Self {
         let mut writer = Self::begin(out, form);
-        let (action, receiver, content) = match form.keys {
-            Keys::Canonical | Keys::ActionTypeAsTool => ("action", "to", "content"),
-            Keys::Aliased => ("type", "agent", "message"),
-            Keys::ToolBench => ("", "to", "content"),
+        let (before, after) = match form.keys {
+            Keys::Canonical | Keys::ActionTypeAsTool => {
+                (r#"{"action":"delegate","to":"#, r#","content":{"#)
+            }
+            Keys::Aliased => (r#"{"type":"delegate","agent":"#, r#","message":{"#),
+            Keys::ToolBench => {
+                writer.two_lines("delegate", false);
+                (r#"{"to":"#, r#","content":{"#)
+            }
         };
-        if form.keys == Keys::ToolBench {
-            writer.two_lines("delegate", false);
-        }
-        writer.open();
-        if form.keys != Keys::ToolBench {
-            writer.pair(action, "delegate");
-        }
-        writer.named(receiver, to);
-        writer.key(content);
-        writer.open();
+        writer.open(before);
+        writer.name(to);
+        writer.open(after);
         writer
     }
 
@@ -151,9 +142,7 @@ impl<'o> ActionWriter<'o> {
     pub fn integer(&mut self, name: &str, value: i64) {
         use std::fmt::Write as _;
         self.key(name);
-        if !self.is_cut {
-            write!(self.out, "{value}").expect("a string takes any text");
-        }
+        write!(self.out, "{value}").expect("a string takes any text");
     }
 
     /// Writes a truth value.
@@ -183,7 +172,7 @@ impl<'o> ActionWriter<'o> {
             form,
             is_first_field: true,
             depth: 0,
-            is_cut: false,
+            cut_at: None,
         };
         writer.raw(match (form.wrapping, form.keys) {
             (Wrapping::Bare, _) => "",
@@ -195,8 +184,33 @@ impl<'o> ActionWriter<'o> {
     }
 
     fn raw(&mut self, text: &str) {
-        if !self.is_cut {
-            self.out.push_str(text);
+        self.out.push_str(text);
+    }
+
+    /// Writes keys and words that are the same in every action, given in strict JSON.
+    fn fixed(&mut self, strict: &str) {
+        match self.form.syntax {
+            Syntax::SingleQuotes => {
+                let single = |letter| if letter == '"' { '\'' } else { letter };
+                self.out.extend(strict.chars().map(single));
+            }
+            Syntax::UnquotedKeys => self.fixed_without_key_quotes(strict),
+            _ => self.raw(strict),
+        }
+    }
+
+    fn fixed_without_key_quotes(&mut self, strict: &str) {
+        let mut pieces = strict.split('"').peekable();
+        while let Some(between) = pieces.next() {
+            self.raw(between);
+            let Some(word) = pieces.next() else {
+                return;
+            };
+            let is_key = pieces.peek().is_some_and(|next| next.starts_with(':'));
+            let quote = if is_key { "" } else { "\"" };
+            for piece in [quote, word, quote] {
+                self.raw(piece);
+            }
         }
     }
 
@@ -205,14 +219,15 @@ impl<'o> ActionWriter<'o> {
         self.raw("Action: ");
         if may_be_cut && self.form.syntax == Syntax::CutInToolName {
             self.raw(first_half(name));
-            self.is_cut = true;
+            self.cut_at = Some(self.out.len());
         }
         self.raw(name);
         self.raw("\nAction Input: ");
     }
 
-    fn open(&mut self) {
-        self.raw("{");
+    /// Opens an object; `strict` is what comes before its first field, in strict JSON.
+    fn open(&mut self, strict: &str) {
+        self.fixed(strict);
         self.is_first_field = true;
         self.depth += 1;
     }
@@ -236,28 +251,25 @@ impl<'o> ActionWriter<'o> {
         if self.form.wrapping == Wrapping::Fenced {
             self.raw("\n```");
         }
+        if let Some(length) = self.cut_at {
+            self.out.truncate(length);
+        }
     }
 
-    /// A key of the action itself with a fixed word.
-    fn pair(&mut self, key: &str, word: &str) {
-        self.key(key);
-        self.string([word]);
-    }
-
-    /// The key and name that say which tool, receiver or answer is meant: where a text is cut off.
-    fn named(&mut self, key: &str, name: &str) {
-        self.key(key);
+    /// The name that says which tool, receiver or answer is meant: where a text is cut off.
+    fn name(&mut self, name: &str) {
         if self.form.syntax == Syntax::CutInToolName {
             self.raw("\"");
             self.escaped(first_half(name));
-            self.is_cut = true;
+            self.cut_at = Some(self.out.len());
         }
         self.string([name]);
+        self.is_first_field = false;
     }
 
     fn key(&mut self, name: &str) {
         if !self.is_first_field {
-            self.raw(",");
+            self.out.push(',');
         }
         self.is_first_field = false;
         if self.form.syntax == Syntax::UnquotedKeys && is_identifier(name) {
@@ -265,29 +277,29 @@ impl<'o> ActionWriter<'o> {
         } else {
             self.string([name]);
         }
-        self.raw(":");
+        self.out.push(':');
     }
 
     fn string<'p>(&mut self, parts: impl IntoIterator<Item = &'p str>) {
-        let quote = if self.form.syntax == Syntax::SingleQuotes {
-            "'"
-        } else {
-            "\""
-        };
-        self.raw(quote);
+        let quote = char::from(self.quote());
+        self.out.push(quote);
         for part in parts {
             self.escaped(part);
         }
-        self.raw(quote);
+        self.out.push(quote);
+    }
+
+    fn quote(&self) -> u8 {
+        if self.form.syntax == Syntax::SingleQuotes {
+            b'\''
+        } else {
+            b'"'
+        }
     }
 
     /// `text` with its quotes, backslashes and control characters escaped, in runs.
     fn escaped(&mut self, text: &str) {
-        let quote = if self.form.syntax == Syntax::SingleQuotes {
-            b'\''
-        } else {
-            b'"'
-        };
+        let quote = self.quote();
         let is_plain = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
         // Without a branch for each byte: most texts have nothing to escape.
         if text
@@ -315,7 +327,7 @@ impl<'o> ActionWriter<'o> {
             b'\n' => self.raw("\\n"),
             b'\r' => self.raw("\\r"),
             b'\t' => self.raw("\\t"),
-            0..b' ' if !self.is_cut => {
+            0..b' ' => {
                 write!(self.out, "\\u{byte:04x}").expect("a string takes any text");
             }
             _ => {
@@ -331,18 +343,18 @@ pub fn final_answer<'p>(out: &mut String, form: Form, parts: impl IntoIterator<I
     let mut writer = ActionWriter::begin(out, form);
     let text = match form.keys {
         Keys::Canonical | Keys::ActionTypeAsTool => {
-            writer.open();
-            writer.named("action", "final");
+            writer.open(r#"{"action":"#);
+            writer.name("final");
             "text"
         }
         Keys::Aliased => {
-            writer.open();
-            writer.named("type", "final_answer");
+            writer.open(r#"{"type":"#);
+            writer.name("final_answer");
             "answer"
         }
         Keys::ToolBench => {
             writer.two_lines("Finish", true);
-            writer.open();
+            writer.open("{");
             "final_answer"
         }
     };
@@ -362,4 +374,118 @@ fn is_identifier(name: &str) -> bool {
         .next()
         .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call, a hand-off and an answer in this form.
+    fn written(form: Form) -> [String; 3] {
+        let mut texts = [const { String::new() }; 3];
+        let [call, handed, answer] = &mut texts;
+        let mut writer = ActionWriter::call(call, form, "send");
+        writer.text("to", ["it's ", "\"x\"\n"]);
+        writer.integer("count", -3);
+        writer.finish_discarded();
+        let mut writer = ActionWriter::delegate(handed, form, "worker");
+        writer.list("a b", [["x"], ["y"]]);
+        writer.finish();
+        final_answer(answer, form, ["do", "ne"]);
+        texts
+    }
+
+    #[track_caller]
+    fn check(keys: Keys, syntax: Syntax, expected: [&str; 3]) {
+        let form = Form {
+            wrapping: Wrapping::Bare,
+            keys,
+            syntax,
+        };
+        assert_eq!(written(form), expected, "{form:?}");
+    }
+
+    #[test]
+    fn every_key_is_written_in_every_syntax() {
+        check(
+            Keys::Canonical,
+            Syntax::Strict,
+            [
+                r#"{"action":"tool","tool":"send","arguments":{"to":"it's \"x\"\n","count":-3},"keep_result":false}"#,
+                r#"{"action":"delegate","to":"worker","content":{"a b":["x","y"]}}"#,
+                r#"{"action":"final","text":"done"}"#,
+            ],
+        );
+        check(
+            Keys::Aliased,
+            Syntax::SingleQuotes,
+            [
+                r#"{'name':'send','parameters':{'to':'it\'s "x"\n','count':-3},'keep_result':false}"#,
+                "{'type':'delegate','agent':'worker','message':{'a b':['x','y']}}",
+                "{'type':'final_answer','answer':'done'}",
+            ],
+        );
+        check(
+            Keys::Canonical,
+            Syntax::UnquotedKeys,
+            [
+                r#"{action:"tool",tool:"send",arguments:{to:"it's \"x\"\n",count:-3},keep_result:false}"#,
+                r#"{action:"delegate",to:"worker",content:{"a b":["x","y"]}}"#,
+                r#"{action:"final",text:"done"}"#,
+            ],
+        );
+        check(
+            Keys::ActionTypeAsTool,
+            Syntax::TrailingComma,
+            [
+                r#"{"action":"send","arguments":{"to":"it's \"x\"\n","count":-3},"keep_result":false,}"#,
+                r#"{"action":"delegate","to":"worker","content":{"a b":["x","y"]},}"#,
+                r#"{"action":"final","text":"done",}"#,
+            ],
+        );
+        check(
+            Keys::ToolBench,
+            Syntax::UnquotedKeys,
+            [
+                "Action: send\nAction Input: {to:\"it's \\\"x\\\"\\n\",count:-3,keep_result:false}",
+                "Action: delegate\nAction Input: {to:\"worker\",content:{\"a b\":[\"x\",\"y\"]}}",
+                "Action: Finish\nAction Input: {final_answer:\"done\"}",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_text_is_cut_off_in_the_name_and_nothing_follows() {
+        let cut = Syntax::CutInToolName;
+        check(
+            Keys::Canonical,
+            cut,
+            [
+                r#"{"action":"tool","tool":"se"#,
+                r#"{"action":"delegate","to":"wor"#,
+                r#"{"action":"fi"#,
+            ],
+        );
+        check(
+            Keys::ToolBench,
+            cut,
+            [
+                "Action: se",
+                "Action: delegate\nAction Input: {\"to\":\"wor",
+                "Action: Fin",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_stood_in_the_text_before_stays() {
+        let mut text = "before ".to_owned();
+        let form = Form {
+            wrapping: Wrapping::Fenced,
+            keys: Keys::Canonical,
+            syntax: Syntax::CutInToolName,
+        };
+        final_answer(&mut text, form, ["x"]);
+        assert_eq!(text, "before ```json\n{\"action\":\"fi");
+    }
 }

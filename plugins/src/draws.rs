@@ -6,10 +6,13 @@
 //! The content hash, the policy, the model and the attacker are not part of it, so changing a
 //! ledger or a slot changes no draw, and policies share random numbers where they share history.
 
+use std::collections::BTreeMap;
+
 use rand_core::Rng as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
+use smallvec::SmallVec;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
 
 use crate::value::Text;
 
@@ -224,11 +227,10 @@ fn permuted_rank(study_seed: u64, name: &str, stratum: &Stratum) -> u32 {
     let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
     let mask = (1_u64 << half_bits) - 1;
-    let mut hasher = Xxh3::new();
-    hasher.update(&study_seed.to_le_bytes());
-    hash_text(&mut hasher, &stratum.group);
-    hash_text(&mut hasher, name);
-    let key = hasher.digest();
+    let mut bytes = KeyBytes::from_slice(&study_seed.to_le_bytes());
+    push_text(&mut bytes, &stratum.group);
+    push_text(&mut bytes, name);
+    let key = xxh3_64(&bytes);
     let mut rank = u64::from(stratum.rank) % size;
     loop {
         let (mut left, mut right) = (rank >> half_bits, rank & mask);
@@ -261,6 +263,9 @@ pub struct Draws {
     episode: u32,
     event: EventKey,
     entity: u64,
+    /// The places of latent variables in the group that were asked for so far, by the hash of the name:
+    /// a model asks for the same few at every turn.
+    places: BTreeMap<u64, u32>,
     recording: bool,
     taken: Vec<DrawRecord>,
 }
@@ -273,12 +278,11 @@ impl Draws {
     /// The draws of one rollout; point them at an event with [`Draws::at`].
     #[must_use]
     pub fn new(key: RolloutKey) -> Self {
-        let mut hasher = Xxh3::new();
-        hasher.update(&key.study_seed.to_le_bytes());
-        hash_text(&mut hasher, &key.scenario_identity);
-        hasher.update(&key.rollout_seed.to_le_bytes());
+        let mut bytes = KeyBytes::from_slice(&key.study_seed.to_le_bytes());
+        push_text(&mut bytes, &key.scenario_identity);
+        bytes.extend_from_slice(&key.rollout_seed.to_le_bytes());
         Self {
-            rollout: hasher.digest128(),
+            rollout: xxh3_128(&bytes),
             key,
             ..Self::default()
         }
@@ -326,7 +330,9 @@ impl Draws {
     /// over the rollouts of the group.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
         let (value, below) = if let Some(stratum) = &self.key.stratum {
-            let position = permuted_rank(self.key.study_seed, name, stratum);
+            let permute = || permuted_rank(self.key.study_seed, name, stratum);
+            let hash = xxh3_64(name.as_bytes());
+            let position = *self.places.entry(hash).or_insert_with(permute);
             (
                 stratum.fraction(position),
                 stratum.is_below(position, chance),
@@ -377,10 +383,13 @@ fn decide(bits: u64, chance: Chance) -> bool {
     u128::from(bits) * u128::from(Chance::DENOMINATOR) < u128::from(chance.millionths()) << 64
 }
 
-/// Hashes a text with its length, so that neighbouring texts cannot run into each other.
-fn hash_text(hasher: &mut Xxh3, text: &str) {
-    hasher.update(&(text.len() as u64).to_le_bytes());
-    hasher.update(text.as_bytes());
+/// All that a key is hashed of. Short keys are hashed in one piece far faster than piece by piece.
+type KeyBytes = SmallVec<[u8; 128]>;
+
+/// Adds a text with its length, so that neighbouring texts cannot run into each other.
+fn push_text(bytes: &mut KeyBytes, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 //! once, and what was read is looked up from then on. Reading is a pure function of the text and the
 //! tools of the agent, so that no result can depend on who read first.
 
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 use plugins::action::{ActionParser, Parsed, ToolCatalogue};
-use xxhash_rust::xxh3::{Xxh3, Xxh3DefaultBuilder};
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 /// Completions that are kept for one scenario; more are read each time.
 const MOST_KEPT: usize = 4_096;
@@ -19,7 +20,7 @@ const MAX_KEPT_BYTES: usize = 4_096;
 /// A parser that keeps what it read. For one scenario: the tools of its catalogue are not compared.
 pub struct Readings {
     parser: Arc<dyn ActionParser>,
-    read: DashMap<u128, Parsed, Xxh3DefaultBuilder>,
+    read: DashMap<u128, Parsed, BuildHasherDefault<Hashed>>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -63,13 +64,30 @@ impl ActionParser for Readings {
 
 /// A hash of the completion and of the tools that its agent knows.
 fn key(completion: &str, catalogue: ToolCatalogue<'_>) -> u128 {
-    let mut hasher = Xxh3::new();
-    for tool in catalogue.known {
-        hasher.update(&tool.0.to_le_bytes());
+    let known = catalogue.known.iter();
+    let tools = known.fold(0, |hash, tool| {
+        xxh3_64_with_seed(&tool.0.to_le_bytes(), hash)
+    });
+    xxh3_128_with_seed(completion.as_bytes(), tools)
+}
+
+/// Takes a key that is a hash for its own hash.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
     }
-    hasher.update(&(catalogue.known.len() as u64).to_le_bytes());
-    hasher.update(completion.as_bytes());
-    hasher.digest128()
+
+    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use plugins::draws::Draws;
 use plugins::model::{Derivation, ModelBackend, ModelFailure, Reply, Turn};
 use plugins::state::SavedState;
-use plugins::tool::{ToolSpec, ValueKind};
+use plugins::tool::ValueKind;
 use plugins::value::Text;
 
-use super::context::View;
-use super::file::{Argument, Choice, Form as FileForm, Part, Reaction, Say, Step};
+use super::context::{Found, FoundParts, LastTurn, View};
+use super::file::{Argument, Choice, Form as FileForm, Reaction, Say, Step};
 use super::open::{Again, Character, Dice, NoCharacter};
 use super::{Script, ScriptError};
 use crate::emit::{ActionWriter, Form, Keys, Syntax, Wrapping, final_answer};
@@ -102,7 +102,7 @@ pub(crate) fn perform(
         ),
     };
     match form(&view, &next, step, draws) {
-        Ok(form) => say(&view, step, form, text_field, reply),
+        Ok(form) => say(&view, step, &next.found, form, text_field, reply),
         Err(text) => reply.text.push_str(text),
     }
     view.check_looks()
@@ -113,59 +113,90 @@ fn tag(position: usize) -> u32 {
 }
 
 /// The step that comes now.
-struct Next {
+struct Next<'s> {
     position: usize,
+    /// What it says.
+    found: FoundParts<'s>,
     /// Whether the text breaks off in the middle of the action.
     is_broken_off: bool,
 }
 
 /// The last step again, or the next that can be said.
-fn next_step(view: &View<'_>, steps: &[Step], draws: &mut Draws) -> Option<Next> {
-    let mut from = 0;
-    if let Some(last) = view.last_turn() {
-        from = last.step.saturating_add(1);
-        let denied = steps.get(last.step).zip(last.denied);
-        let reaction = denied.map(|(step, reason)| step.reaction(reason));
-        let is_again = |position: usize| can_be_said(view, &steps[position]);
-        match reaction.unwrap_or_default() {
-            Reaction::Repeat(times) if last.said <= times && is_again(last.step) => {
-                return Some(Next {
-                    position: last.step,
-                    is_broken_off: false,
-                });
-            }
-            Reaction::Persist(drive) if is_again(last.step) => {
-                let seen = view.seen(&steps[last.step].say, last.denied);
-                let again = view
-                    .character
-                    .again(drive, last.said, seen, &mut Dice::new(draws));
-                if again != Again::GivenUp {
-                    return Some(Next {
-                        position: last.step,
-                        is_broken_off: again == Again::BrokenOff,
-                    });
-                }
-                from = from.max(steps.len() - 1);
-            }
-            Reaction::Stop | Reaction::Persist(_) => from = from.max(steps.len() - 1),
-            Reaction::Repeat(_) | Reaction::Next => {}
-        }
+fn next_step<'s>(view: &View<'s>, steps: &'s [Step], draws: &mut Draws) -> Option<Next<'s>> {
+    let Some(last) = view.last_turn() else {
+        return first_from(0, view, steps, draws);
+    };
+    let denied = steps.get(last.step).zip(last.denied);
+    let reaction = denied
+        .map(|(step, reason)| step.reaction(reason))
+        .unwrap_or_default();
+    let again = said_again(&last, reaction, view, steps, draws);
+    if again.is_some() {
+        return again;
     }
-    let position = (from..steps.len()).find(|&position| {
+    let following = last.step.saturating_add(1);
+    let from = match reaction {
+        Reaction::Stop | Reaction::Persist(_) => following.max(steps.len() - 1),
+        Reaction::Repeat(_) | Reaction::Next => following,
+    };
+    first_from(from, view, steps, draws)
+}
+
+/// The last step once more, if `reaction` says it again and it can be said.
+fn said_again<'s>(
+    last: &LastTurn,
+    reaction: Reaction,
+    view: &View<'s>,
+    steps: &'s [Step],
+    draws: &mut Draws,
+) -> Option<Next<'s>> {
+    match reaction {
+        Reaction::Repeat(times) if last.said > times => return None,
+        Reaction::Stop | Reaction::Next => return None,
+        Reaction::Repeat(_) | Reaction::Persist(_) => {}
+    }
+    let say = &steps[last.step].say;
+    let found = view.find_all(say)?;
+    let again = match reaction {
+        Reaction::Persist(drive) => {
+            let seen = view.seen(say, last.denied);
+            let dice = &mut Dice::new(draws);
+            view.character.again(drive, last.said, seen, dice)
+        }
+        _ => Again::Said,
+    };
+    (again != Again::GivenUp).then_some(Next {
+        position: last.step,
+        found,
+        is_broken_off: again == Again::BrokenOff,
+    })
+}
+
+/// The first step from this one on that can be said.
+fn first_from<'s>(
+    from: usize,
+    view: &View<'s>,
+    steps: &'s [Step],
+    draws: &mut Draws,
+) -> Option<Next<'s>> {
+    (from..steps.len()).find_map(|position| {
         let step = &steps[position];
         let holds = |condition| view.holds(condition, step, draws);
-        step.when.iter().all(holds) && can_be_said(view, step)
-    })?;
-    Some(Next {
-        position,
-        is_broken_off: false,
+        if !step.when.iter().all(holds) {
+            return None;
+        }
+        Some(Next {
+            position,
+            found: view.find_all(&step.say)?,
+            is_broken_off: false,
+        })
     })
 }
 
 /// The form to write in, or the text to say instead.
 fn form<'s>(
     view: &View<'_>,
-    next: &Next,
+    next: &Next<'_>,
     step: &'s Step,
     draws: &mut Draws,
 ) -> Result<Form, &'s str> {
@@ -181,37 +212,36 @@ fn form<'s>(
     Ok(form)
 }
 
-/// Whether the agent has seen everything that the step copies.
-fn can_be_said(view: &View<'_>, step: &Step) -> bool {
-    let is_known = |part: &Part| view.part(part).is_some();
-    match &step.say {
-        Say::Call(_, arguments) => arguments.0.iter().all(|(_, argument)| match argument {
-            Argument::Text(parts) => parts.iter().all(is_known),
-            Argument::List(items) => items.iter().flatten().all(is_known),
-            Argument::Integer(_) | Argument::Boolean(_) => true,
-        }),
-        Say::Delegate(_, fields) => fields.0.iter().all(|(_, parts)| parts.iter().all(is_known)),
-        Say::Final(parts) => parts.iter().all(is_known),
-    }
-}
-
 fn say_nothing_left(text_field: &Text, reply: &mut Reply) {
     final_answer(&mut reply.text, Form::default(), [NOTHING_LEFT]);
-    derive(text_field, [].iter(), None, &mut reply.derivations);
+    derive(text_field, &[], &mut reply.derivations);
 }
 
-fn say(view: &View<'_>, step: &Step, form: Form, text_field: &Text, reply: &mut Reply) {
+/// Says a step with what was found for it.
+fn say(
+    view: &View<'_>,
+    step: &Step,
+    found: &[Found<'_>],
+    form: Form,
+    text_field: &Text,
+    reply: &mut Reply,
+) {
+    let derivations = &mut reply.derivations;
+    let mut unsaid = Unsaid(found);
     match &step.say {
         Say::Call(tool, arguments) => {
-            let spec = view
-                .turn
-                .briefing
-                .tool_named(tool)
-                .map(|id| &view.turn.briefing.tools[id.index()]);
+            let spec = view.turn.briefing.tool_named(tool);
+            let spec = spec.and_then(|id| view.tool(id));
             let mut writer = ActionWriter::call(&mut reply.text, form, tool);
             for (name, argument) in &arguments.0 {
-                write_argument(view, spec, name, argument, &mut writer);
-                derive_argument(view, spec, name, argument, &mut reply.derivations);
+                let spec = spec.and_then(|spec| find_argument(spec, name));
+                let spec = spec.map(|(_, argument)| argument);
+                let said = unsaid.take(argument.part_count());
+                let kind = spec.map(|argument| argument.kind);
+                write_argument(name, argument, kind, said, &mut writer);
+                // Under its canonical name.
+                let field = spec.map_or(name, |argument| &argument.name);
+                derive(field, said, derivations);
             }
             if step.keep {
                 writer.finish();
@@ -222,77 +252,61 @@ fn say(view: &View<'_>, step: &Step, form: Form, text_field: &Text, reply: &mut 
         Say::Delegate(to, fields) => {
             let mut writer = ActionWriter::delegate(&mut reply.text, form, to);
             for (name, parts) in &fields.0 {
-                writer.text(name, words(view, parts));
-                derive(name, parts.iter(), Some(view), &mut reply.derivations);
+                let said = unsaid.take(parts.len());
+                writer.text(name, words(said));
+                derive(name, said, derivations);
             }
             writer.finish();
         }
-        Say::Final(parts) => {
-            final_answer(&mut reply.text, form, words(view, parts));
-            derive(text_field, parts.iter(), Some(view), &mut reply.derivations);
+        Say::Final(_) => {
+            final_answer(&mut reply.text, form, words(found));
+            derive(text_field, found, derivations);
         }
     }
 }
 
-/// The words of parts that are known to be sayable.
-fn words<'v>(view: &View<'v>, parts: &'v [Part]) -> impl Iterator<Item = &'v str> {
-    parts
-        .iter()
-        .filter_map(|part| view.part(part))
-        .map(|(words, _)| words)
+/// What was found for a step and is still to be said.
+struct Unsaid<'f, 't>(&'f [Found<'t>]);
+
+impl<'f, 't> Unsaid<'f, 't> {
+    fn take(&mut self, count: usize) -> &'f [Found<'t>] {
+        let (taken, rest) = self.0.split_at(count);
+        self.0 = rest;
+        taken
+    }
 }
 
+fn words<'t>(found: &[Found<'t>]) -> impl Iterator<Item = &'t str> {
+    found.iter().map(|part| part.words)
+}
+
+/// Writes an argument with what was found for it; `kind` is what its tool wants, if that is known.
 fn write_argument(
-    view: &View<'_>,
-    spec: Option<&ToolSpec>,
     name: &str,
     argument: &Argument,
+    kind: Option<ValueKind>,
+    found: &[Found<'_>],
     writer: &mut ActionWriter<'_>,
 ) {
-    let kind = spec
-        .and_then(|spec| find_argument(spec, name))
-        .map(|(_, argument)| argument.kind);
     match argument {
         // Whoever knows the schema writes a list where one is wanted.
-        Argument::Text(parts) if kind == Some(ValueKind::List) => {
-            writer.list(name, [words(view, parts)]);
+        Argument::Text(_) if kind == Some(ValueKind::List) => writer.list(name, [words(found)]),
+        Argument::Text(_) => writer.text(name, words(found)),
+        Argument::List(items) => {
+            let mut unsaid = Unsaid(found);
+            let said = |parts: &Vec<_>| words(unsaid.take(parts.len()));
+            writer.list(name, items.iter().map(said));
         }
-        Argument::Text(parts) => writer.text(name, words(view, parts)),
-        Argument::List(items) => writer.list(name, items.iter().map(|parts| words(view, parts))),
         Argument::Integer(number) => writer.integer(name, *number),
         Argument::Boolean(truth) => writer.boolean(name, *truth),
     }
 }
 
-/// Notes what flowed into an argument, under its canonical name.
-fn derive_argument(
-    view: &View<'_>,
-    spec: Option<&ToolSpec>,
-    name: &Text,
-    argument: &Argument,
-    derivations: &mut Vec<Derivation>,
-) {
-    let name = spec
-        .and_then(|spec| find_argument(spec, name))
-        .map_or(name, |(_, argument)| &argument.name);
-    match argument {
-        Argument::Text(parts) => derive(name, parts.iter(), Some(view), derivations),
-        Argument::List(items) => derive(name, items.iter().flatten(), Some(view), derivations),
-        Argument::Integer(_) | Argument::Boolean(_) => {
-            derive(name, [].iter(), Some(view), derivations);
-        }
-    }
-}
-
-fn derive<'p>(
-    field: &Text,
-    parts: impl Iterator<Item = &'p Part>,
-    view: Option<&View<'p>>,
-    derivations: &mut Vec<Derivation>,
-) {
+/// Notes what flowed into a field.
+fn derive(field: &Text, said: &[Found<'_>], derivations: &mut Vec<Derivation>) {
     let mut derivation = Derivation {
         field: field.clone(),
-        inputs: parts.filter_map(|part| view?.part(part)?.1).collect(),
+        inputs: said.iter().filter_map(|part| part.input).collect(),
     };
     derivation.inputs.sort_unstable();
     derivation.inputs.dedup();

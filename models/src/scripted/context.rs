@@ -1,14 +1,15 @@
 //! What a script can find in a context.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use plugins::draws::Draws;
 use plugins::ids::ToolId;
 use plugins::model::{Input, ModelFailure, Segment, SegmentKind, Turn};
 use plugins::policy::DenialReason;
-use plugins::tool::{Operation, RiskClass};
+use plugins::tool::{Operation, RiskClass, ToolSpec};
+use smallvec::SmallVec;
 
-use super::file::{Condition, Origin, OriginKind, Part, Say, Step};
+use super::file::{Argument, Condition, Origin, OriginKind, Part, Say, Step};
 use super::open::{Character, Dice, Seen};
 
 /// How many segments a turn may look at, all searches together. A step with a few copies looks at a
@@ -22,6 +23,28 @@ pub(super) struct View<'t> {
     pub(super) character: &'t dyn Character,
     /// How many segments may still be looked at.
     looks_left: Cell<u32>,
+    /// What was found out of the context and is asked again: it is searched once.
+    goal: OnceCell<Option<Input>>,
+    history: OnceCell<History>,
+}
+
+/// A part of a text as it can be said.
+#[derive(Clone, Copy)]
+pub(super) struct Found<'t> {
+    /// What it says.
+    pub(super) words: &'t str,
+    /// What of the context flowed into it.
+    pub(super) input: Option<Input>,
+}
+
+/// All parts of a step, in its order. Few steps have more than fit in here.
+pub(super) type FoundParts<'t> = SmallVec<[Found<'t>; 6]>;
+
+/// What a character learns of what came before the turn.
+#[derive(Clone, Copy, Default)]
+struct History {
+    has_memory: bool,
+    has_committed: bool,
 }
 
 /// What became of the agent's last turn.
@@ -40,6 +63,8 @@ impl<'t> View<'t> {
             turn,
             character,
             looks_left: Cell::new(MOST_LOOKS),
+            goal: OnceCell::new(),
+            history: OnceCell::new(),
         }
     }
 
@@ -93,20 +118,15 @@ impl<'t> View<'t> {
 
     /// What a character learns of the turn, asked about something to say and why it was denied.
     pub(super) fn seen(&self, say: &Say, reason: Option<DenialReason>) -> Seen {
-        let tools = &self.turn.briefing.tools;
         let tool = match say {
             Say::Call(name, _) => self.turn.briefing.tool_named(name),
             Say::Delegate(..) | Say::Final(_) => None,
         };
-        let tool = tool.map(|id| &tools[id.index()]);
-        let has_effect = |id: ToolId| {
-            let tool = tools.get(id.index());
-            tool.is_some_and(|tool| tool.risk != RiskClass::Low)
-        };
-        let is_memory = |id: ToolId| {
-            let tool = tools.get(id.index());
-            tool.is_some_and(|tool| matches!(tool.operation, Operation::MemoryRead(_)))
-        };
+        let tool = tool.and_then(|id| self.tool(id));
+        let History {
+            has_memory,
+            has_committed,
+        } = *self.history.get_or_init(|| self.look_back());
         Seen {
             guidance: self.turn.guidance,
             schema_mode: self.turn.schema_mode,
@@ -116,15 +136,28 @@ impl<'t> View<'t> {
                 .collect(),
             risk: tool.map(|tool| tool.risk),
             reason,
-            has_memory: self.any(|kind| match kind {
-                SegmentKind::Observation { tool, .. } => is_memory(tool),
-                _ => false,
-            }),
-            has_committed: self.any(|kind| match kind {
-                SegmentKind::Acknowledged { tool } => has_effect(tool),
-                _ => false,
-            }),
+            has_memory,
+            has_committed,
         }
+    }
+
+    fn look_back(&self) -> History {
+        let mut history = History::default();
+        for segment in self.turn.context {
+            match segment.kind {
+                SegmentKind::Observation { tool, .. } => {
+                    let is_memory =
+                        |tool: &ToolSpec| matches!(tool.operation, Operation::MemoryRead(_));
+                    history.has_memory |= self.tool(tool).is_some_and(is_memory);
+                }
+                SegmentKind::Acknowledged { tool } => {
+                    let has_effect = |tool: &ToolSpec| tool.risk != RiskClass::Low;
+                    history.has_committed |= self.tool(tool).is_some_and(has_effect);
+                }
+                _ => {}
+            }
+        }
+        history
     }
 
     /// The latest segment of this origin.
@@ -137,21 +170,54 @@ impl<'t> View<'t> {
 
     /// The goal of the episode, if this agent was given it.
     pub(super) fn goal(&self) -> Option<Input> {
-        let (position, _) = self
-            .backwards()
-            .find(|(_, segment)| segment.kind == SegmentKind::Goal)?;
-        Some(input(position, None))
+        let search = || {
+            let (position, _) = self
+                .backwards()
+                .find(|(_, segment)| segment.kind == SegmentKind::Goal)?;
+            Some(input(position, None))
+        };
+        *self.goal.get_or_init(search)
     }
 
-    /// What `part` says and what flowed into it; nothing if it copies what the agent has not seen.
-    pub(super) fn part(&self, part: &'t Part) -> Option<(&'t str, Option<Input>)> {
-        match part {
-            Part::Goal(words) => Some((words, self.goal())),
-            Part::Own(words) => Some((words, None)),
-            Part::Copy(origin, field) => self
-                .copy(origin, field)
-                .map(|(words, input)| (words, Some(input))),
+    /// All parts of what a step says; nothing if one copies what the agent has not seen.
+    pub(super) fn find_all(&self, say: &'t Say) -> Option<FoundParts<'t>> {
+        let mut found = FoundParts::new();
+        let mut find = |parts: &'t [Part]| {
+            parts.iter().try_for_each(|part| {
+                found.push(self.find(part)?);
+                Some(())
+            })
+        };
+        match say {
+            Say::Call(_, arguments) => {
+                arguments
+                    .0
+                    .iter()
+                    .try_for_each(|(_, argument)| match argument {
+                        Argument::Text(parts) => find(parts),
+                        Argument::List(items) => items.iter().try_for_each(|parts| find(parts)),
+                        Argument::Integer(_) | Argument::Boolean(_) => Some(()),
+                    })?;
+            }
+            Say::Delegate(_, fields) => {
+                fields.0.iter().try_for_each(|(_, parts)| find(parts))?;
+            }
+            Say::Final(parts) => find(parts)?,
         }
+        Some(found)
+    }
+
+    /// One part; nothing if it copies what the agent has not seen.
+    fn find(&self, part: &'t Part) -> Option<Found<'t>> {
+        let (words, input) = match part {
+            Part::Goal(words) => (&**words, self.goal()),
+            Part::Own(words) => (&**words, None),
+            Part::Copy(origin, field) => {
+                let (words, input) = self.copy(origin, field)?;
+                (words, Some(input))
+            }
+        };
+        Some(Found { words, input })
     }
 
     /// The field of the latest segment of this origin that has it.
@@ -236,10 +302,12 @@ impl<'t> View<'t> {
     }
 
     fn is_tool(&self, tool: ToolId, name: &str) -> bool {
-        let tools = &self.turn.briefing.tools;
-        tools
-            .get(tool.index())
-            .is_some_and(|tool| *tool.name == *name)
+        self.tool(tool).is_some_and(|tool| *tool.name == *name)
+    }
+
+    /// What the briefing says of a tool.
+    pub(super) fn tool(&self, tool: ToolId) -> Option<&'t ToolSpec> {
+        self.turn.briefing.tools.get(tool.index())
     }
 }
 

@@ -160,6 +160,17 @@ pub(super) enum Argument {
     Boolean(bool),
 }
 
+impl Argument {
+    /// How many parts its texts have together.
+    pub(super) fn part_count(&self) -> usize {
+        match self {
+            Self::Text(parts) => parts.len(),
+            Self::List(items) => items.iter().map(Vec::len).sum(),
+            Self::Integer(_) | Self::Boolean(_) => 0,
+        }
+    }
+}
+
 /// What may stand between the brackets of an argument: parts of a text, or one value of another
 /// type alone.
 #[derive(Deserialize)]

@@ -108,6 +108,24 @@ fn a_latent_variable_is_drawn_once_per_rollout() {
 }
 
 #[test]
+fn a_latent_variable_keeps_its_place_in_the_group() {
+    let half = Chance::from_millionths(500_000);
+    for rank in 0..16 {
+        let stratum = stratum(16, rank);
+        let mut draws = Draws::new(RolloutKey {
+            stratum: Some(stratum.clone()),
+            ..key("demo", 1, 2)
+        });
+        for _ in 0..2 {
+            for name in ["follow", "slip", "follow"] {
+                let expected = stratum.falls_below(1, name, half);
+                assert_eq!(draws.latent(name, half), expected, "{name} at {rank}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_latent_variable_shares_no_stream_with_a_draw_of_its_name() {
     let mut draws = Draws::new(key("demo", 1, 2));
     draws.recording(true);

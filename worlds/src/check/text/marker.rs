@@ -3,6 +3,7 @@
 //! and are no proof that a text is harmless.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use crate::diagnostic::Code;
 
@@ -80,6 +81,9 @@ const PAYLOADS: &[&str] = &[
     "disregard all previous instructions",
 ];
 
+static MARKUP_BY_LETTER: LazyLock<ByLetter> = LazyLock::new(|| ByLetter::new(MARKUP));
+static PAYLOADS_BY_LETTER: LazyLock<ByLetter> = LazyLock::new(|| ByLetter::new(PAYLOADS));
+
 /// Whether nobody can see the letter. Line breaks and tabs are layout.
 pub(super) fn is_invisible(letter: char) -> bool {
     if matches!(letter, ' '..='~' | '\n' | '\r' | '\t') {
@@ -103,18 +107,46 @@ pub(super) fn found(text: &str) -> Vec<(Code, Range<usize>, String)> {
     // Lowering ASCII only keeps every byte where it was.
     let lowered = text.to_ascii_lowercase();
     for (code, markers, what) in [
-        (Code::ActiveMarkup, MARKUP, "active or hidden markup"),
-        (Code::OperationalPayload, PAYLOADS, "an operational payload"),
+        (
+            Code::ActiveMarkup,
+            &MARKUP_BY_LETTER,
+            "active or hidden markup",
+        ),
+        (
+            Code::OperationalPayload,
+            &PAYLOADS_BY_LETTER,
+            "an operational payload",
+        ),
     ] {
-        let first = markers
-            .iter()
-            .filter_map(|marker| Some((lowered.find(marker)?, marker)))
-            .min();
-        if let Some((at, marker)) = first {
+        if let Some((at, marker)) = markers.first_in(lowered.as_bytes()) {
             found.push((code, at..at + marker.len(), format!("{what}: `{marker}`")));
         }
     }
     found
+}
+
+/// Markers by the byte with which they begin. Every text of every member of a family is searched for
+/// all of them, in one walk.
+struct ByLetter([Vec<&'static str>; 128]);
+
+impl ByLetter {
+    fn new(markers: &[&'static str]) -> Self {
+        let beginning_with = |byte: usize| {
+            let begins = |marker: &&&str| usize::from(marker.as_bytes()[0]) == byte;
+            markers.iter().filter(begins).copied().collect()
+        };
+        Self(std::array::from_fn(beginning_with))
+    }
+
+    /// The marker that begins first in `text`, and where. Of several that begin there, the least.
+    fn first_in(&self, text: &[u8]) -> Option<(usize, &'static str)> {
+        text.iter().enumerate().find_map(|(at, &byte)| {
+            let markers = self.0.get(usize::from(byte))?.iter();
+            let stands_here = |marker: &&&str| text[at..].starts_with(marker.as_bytes());
+            let marker = markers.filter(stands_here).min()?;
+            Some((at, *marker))
+        })
+    }
 }
 
 fn encoded_runs(text: &str) -> Vec<Range<usize>> {
@@ -239,6 +271,22 @@ mod tests {
         ] {
             assert_eq!(codes(text), [code], "{text}");
         }
+    }
+
+    #[test]
+    fn the_marker_that_begins_first_is_told_wherever_it_stands() {
+        for markers in [MARKUP, PAYLOADS] {
+            let by_letter = ByLetter::new(markers);
+            for marker in markers {
+                let text = format!("é {marker} {}", markers[0]);
+                assert_eq!(by_letter.first_in(text.as_bytes()), Some((3, *marker)));
+                let cut = &text.as_bytes()[..2 + marker.len()];
+                assert_eq!(by_letter.first_in(cut), None, "{marker}");
+            }
+        }
+        let nested = ByLetter::new(&["ab", "abc", "a"]);
+        assert_eq!(nested.first_in(b"xxabc"), Some((2, "a")));
+        assert_eq!(nested.first_in(b""), None);
     }
 
     #[test]
