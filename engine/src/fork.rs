@@ -106,9 +106,9 @@ pub fn run_sharing(
         points: vec![None; policy_count],
         branches: Vec::new(),
     };
-    let mut begun = 0;
+    let (mut begun, mut here) = (0, None);
     loop {
-        group.run(rollout);
+        group.run(rollout, here.take());
         let ends = group.ends(rollout);
         let executed = rollout.executed_events();
         work.executed += executed - begun;
@@ -120,7 +120,7 @@ pub fn run_sharing(
         };
         begun = branch.before.executed_events();
         rollout.go_back(&branch.before, branch.members);
-        rollout.put_away(branch.before);
+        here = Some(branch.before);
     }
 }
 
@@ -141,13 +141,19 @@ struct Branch {
 }
 
 impl Group {
-    /// Runs to the end under the policies that rule as the first does. The others are put off.
-    fn run(&mut self, rollout: &mut Rollout) {
-        let mut before = None;
-        if self.may_part(rollout.state()) {
-            before = Some(self.before_hooks(rollout));
-        }
+    /// Runs to the end under the policies that rule as the first does. The others are put off. `here` is
+    /// the mark of this moment, if it has one.
+    fn run(&mut self, rollout: &mut Rollout, here: Option<Box<Mark>>) {
+        let mut before = here;
         loop {
+            if !self.may_part(rollout.state()) {
+                before
+                    .take()
+                    .into_iter()
+                    .for_each(|mark| rollout.put_away(mark));
+            } else if before.is_none() {
+                before = Some(self.before_hooks(rollout));
+            }
             let has_paused = rollout.run_on(|state| self.may_part(state));
             if let Some(before) = before.take() {
                 self.put_off(rollout, before);
@@ -155,7 +161,6 @@ impl Group {
             if !has_paused {
                 return;
             }
-            before = Some(self.before_hooks(rollout));
         }
     }
 
