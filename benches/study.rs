@@ -1,18 +1,19 @@
-//! A study on one core: the whole path from a plan to rows, beside the engine alone, in one run.
+//! The main study on one core, beside its parts, in one run.
 //!
 //! ```text
 //! cargo bench --bench study                  # everything
 //! cargo bench --bench study -- no_such_name  # only the table
 //! ```
 //!
-//! The plan is every shipped world under five policies with a few seeds. *Whole* is what `containment
-//! study` does between the plan and the result: engine, plugins, labels, trace and its digest, hashes
-//! of states, metrics, rows as CSV, the journal. *Engine* runs the same groups with the same plugins,
-//! forked where they part, and looks at nothing.
+//! The plan is that of `containment study`: 17,640 rollouts. *Whole* is everything between the plan and
+//! the result: rollouts, labels, traces and their digests, metrics, rows as CSV, the journal on disk.
+//! *Measured* stops at the numbers: rollouts with labels, traces and their digests, and every metric.
+//! *Engine* runs the same groups with the same plugins, forked where they part, and looks at nothing.
 //!
-//! The table takes its samples in turns and compares medians, so that a busy machine slows both sides
-//! alike and the ratio stays what it is. One worker does all the work; the calling thread only writes
-//! the journal.
+//! Each sample begins with a plan of its own, so that every completion is read anew; making it is not
+//! measured. The table takes its samples in turns and compares medians, so that a busy machine slows
+//! all sides alike and the ratio stays what it is. One worker does all the work; the calling thread only
+//! writes the journal.
 #![expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -23,27 +24,31 @@
     reason = "the table is the result of the program"
 )]
 
-use std::fs::{read_dir, read_to_string};
+use std::fs::read_to_string;
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use containment_bench::{Bench, Scene};
-use criterion::{Criterion, Throughput};
-use engine::fork::{Work, run_group};
+use containment_bench::Bench;
+use criterion::{BatchSize, Criterion, Throughput};
+use engine::fork::{Work, run_sharing};
 use engine::{Plugins, Rollout, Setting};
+use plugins::registry::Registry;
+use plugins::value::Text;
 use study::folder::Folder;
 use study::journal::Journal;
 use study::manifest::Manifest;
+use study::metrics::{Finished, measure};
+use study::plan::file::Study;
 use study::plan::{Group, Plan, PlannedScenario, file};
 use study::runner::{Ended, run};
 use tempfile::TempDir;
+use worlds::family::{Member, load_family};
 
-/// Seeds of each world.
-const SEEDS: u32 = 8;
 /// Samples of each side in the table.
 const TURNS: usize = 21;
 
@@ -53,76 +58,138 @@ fn main() {
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
-    let mut subject = Subject::new();
-    let Work { from_scratch, .. } = subject.engine();
-    let rollouts = subject.plan.rollouts() as u64;
+    let subject = Subject::new();
+    let plan = subject.plan();
+    let rollouts = plan.rollouts() as u64;
+    let Work { from_scratch, .. } = engine(&plan);
     for (unit, count) in [("rollouts", rollouts), ("events", from_scratch)] {
         let mut group = criterion.benchmark_group(unit);
         group.throughput(Throughput::Elements(count));
-        group.bench_function("whole", |bencher| bencher.iter(|| subject.whole()));
-        group.bench_function("engine", |bencher| bencher.iter(|| subject.engine()));
+        for (name, side) in SIDES {
+            let run = |plan: Plan| side(&plan);
+            group.bench_function(name, |bencher| {
+                bencher.iter_batched(|| subject.plan(), run, BatchSize::PerIteration);
+            });
+        }
         group.finish();
     }
     criterion.final_summary();
     // As a test, each benchmark runs once; there is nothing to compare then.
     if !std::env::args().any(|argument| argument == "--test" || argument == "--list") {
-        print_table(&mut subject);
+        print_table(&subject);
     }
 }
 
-/// The plan, and what both sides reuse.
+/// Something that is done with a plan.
+type Side = fn(&Plan) -> Work;
+
+/// What is compared, the first with all others.
+const SIDES: [(&str, Side); 3] = [("whole", whole), ("measured", measured), ("engine", engine)];
+
+/// The main study and the worlds that it names.
 struct Subject {
-    plan: Plan,
-    manifest: Manifest,
-    folder: TempDir,
-    rollout: Option<Rollout>,
+    study: Study,
+    scenarios: Vec<PlannedScenario>,
+    registry: Registry,
 }
 
 impl Subject {
     fn new() -> Self {
-        let plan = plan();
+        let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds/studies");
+        let text = read_to_string(studies.join("full_main.ron")).expect("the shipped study");
+        let study = file::load(&text, "full_main.ron").expect("a sound study");
+        let families = study.worlds.iter().map(|world| studies.join(&**world));
         Self {
-            manifest: Manifest::freeze(&plan),
-            plan,
-            folder: TempDir::new().expect("a folder for the journal"),
-            rollout: None,
+            scenarios: families.flat_map(|family| scenarios(&family)).collect(),
+            registry: Bench::built_in().registry,
+            study,
         }
     }
 
-    /// From the plan to the rows of a result.
-    fn whole(&mut self) -> Work {
-        let folder = Folder::open(self.folder.path()).expect("a folder of our own");
-        let mut journal = Journal::begin(&folder, (&self.manifest).into()).expect("a new journal");
-        let ended = run(
-            &self.plan,
-            NonZeroUsize::MIN,
-            vec![None; self.plan.groups().len()],
-            &AtomicBool::new(false),
-            |_, segment| {
-                journal.append(segment).expect("room for the journal");
-                ControlFlow::Continue(())
-            },
-        );
-        journal.remove(&folder).expect("a journal of our own");
-        match black_box(ended).expect("a thread") {
-            Ended::Whole(outcomes) => outcomes.work,
-            Ended::Stopped(_) => unreachable!("nobody stops it"),
-        }
-    }
-
-    /// The same groups without anything that comes after a rollout.
-    fn engine(&mut self) -> Work {
-        let mut total = Work::default();
-        for group in self.plan.groups() {
-            let work = play(&self.plan, group, &mut self.rollout);
-            total.executed += work.executed;
-            total.from_scratch += work.from_scratch;
-        }
-        total
+    /// A plan of which nothing was read yet.
+    fn plan(&self) -> Plan {
+        let scenarios = self.scenarios.clone();
+        Plan::new(self.study.clone(), scenarios, &self.registry).expect("a sound plan")
     }
 }
 
-fn play(plan: &Plan, group: Group, rollout: &mut Option<Rollout>) -> Work {
+/// The worlds of a family file, which share their strata.
+fn scenarios(family: &Path) -> Vec<PlannedScenario> {
+    let group = family.file_stem().expect("a file name").to_string_lossy();
+    let group: Text = (*group).into();
+    let text = read_to_string(family).expect("a shipped family");
+    let members = load_family(&text, &group).expect("a shipped family has no mistakes");
+    let planned = |member: Member| PlannedScenario {
+        group: group.clone(),
+        scenario: Arc::new(member.scenario),
+        configuration: member.script.expect("each has a script").text().into(),
+    };
+    members.into_iter().map(planned).collect()
+}
+
+/// From the plan to the rows of a result.
+fn whole(plan: &Plan) -> Work {
+    let folder = TempDir::new().expect("a folder for the journal");
+    let folder = Folder::open(folder.path()).expect("a folder of our own");
+    let manifest = Manifest::freeze(plan);
+    let mut journal = Journal::begin(&folder, (&manifest).into()).expect("a new journal");
+    let ended = run(
+        plan,
+        NonZeroUsize::MIN,
+        vec![None; plan.groups().len()],
+        &AtomicBool::new(false),
+        |_, segment| {
+            journal.append(segment).expect("room for the journal");
+            ControlFlow::Continue(())
+        },
+    );
+    journal.remove(&folder).expect("a journal of our own");
+    match black_box(ended).expect("a thread") {
+        Ended::Whole(outcomes) => outcomes.work,
+        Ended::Stopped(_) => unreachable!("nobody stops it"),
+    }
+}
+
+/// The numbers of every rollout, and no rows.
+fn measured(plan: &Plan) -> Work {
+    play(plan, |rollout| {
+        let finished = Finished {
+            scenario: rollout.scenario(),
+            trace: rollout.trace(),
+            labels: rollout.labels(),
+            instrumentation: plan.study.instrumentation,
+            outcome: rollout.outcome().expect("it has ended"),
+        };
+        black_box((rollout.trace_digest(), measure(&finished)));
+    })
+}
+
+/// The rollouts, and nothing that comes after.
+fn engine(plan: &Plan) -> Work {
+    play(plan, |rollout| {
+        black_box(rollout.trace());
+    })
+}
+
+/// Runs every group, and hands over each rollout as it ends; one that is the same under several
+/// policies once.
+fn play(plan: &Plan, mut ended: impl FnMut(&Rollout)) -> Work {
+    let mut total = Work::default();
+    let mut pooled = None;
+    for group in plan.groups() {
+        let work = play_group(plan, group, &mut pooled, &mut ended);
+        total.executed += work.executed;
+        total.from_scratch += work.from_scratch;
+    }
+    total
+}
+
+fn play_group(
+    plan: &Plan,
+    group: Group,
+    pooled: &mut Option<Rollout>,
+    ended: &mut impl FnMut(&Rollout),
+) -> Work {
     let scenario = &plan.scenarios[group.scenario].scenario;
     let setting = Setting {
         key: plan.key(group),
@@ -130,17 +197,11 @@ fn play(plan: &Plan, group: Group, rollout: &mut Option<Rollout>) -> Work {
         user: plan.study.user,
     };
     let make = |policy: usize| plugins(plan, group, policy);
-    let rollout = rollout.get_or_insert_with(|| Rollout::new(scenario, make(0), &setting));
-    run_group(
-        rollout,
-        scenario,
-        &setting,
-        plan.cast.policies.len(),
-        make,
-        |_, rollout, _| {
-            black_box(rollout.trace());
-        },
-    )
+    let rollout = pooled.get_or_insert_with(|| Rollout::new(scenario, make(0), &setting));
+    let policies = plan.cast.policies.len();
+    run_sharing(rollout, scenario, &setting, policies, make, |_, rollout| {
+        ended(rollout);
+    })
 }
 
 fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
@@ -151,68 +212,38 @@ fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
         policy_hash: policy.hash.0,
         model: model.prepared.make(),
         model_hash: model.profile_hash.0,
-        parser: plan.cast.parser.clone(),
+        parser: Arc::clone(&model.readings) as _,
     }
 }
 
-/// Every shipped world of one file, under the policies of the shipped study.
-fn plan() -> Plan {
-    let worlds = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds");
-    let text = read_to_string(worlds.join("studies/demos.ron")).expect("the shipped study");
-    let mut study = file::load(&text, "demos.ron").expect("a sound study");
-    study.seeds = (1..=u64::from(SEEDS)).collect();
-    let folders = ["demos", "topologies"].map(|folder| worlds.join(folder));
-    let scenes = folders.iter().flat_map(|folder| scenes(folder));
-    let planned = scenes.map(|scene| PlannedScenario {
-        group: scene.scenario.identity.clone(),
-        scenario: scene.scenario,
-        configuration: scene.script,
-    });
-    Plan::new(study, planned.collect(), &Bench::built_in().registry).expect("a sound plan")
-}
-
-/// The worlds of a folder that have a script, by name.
-fn scenes(folder: &Path) -> Vec<Scene> {
-    let entries = read_dir(folder).expect("the shipped worlds");
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.expect("a readable folder").path())
-        .filter(|path| path.with_extension("script.ron").exists())
-        .collect();
-    paths.sort();
-    let scene = |path: &std::path::PathBuf| {
-        let world = read_to_string(path).expect("a shipped world");
-        let script = read_to_string(path.with_extension("script.ron")).expect("its script");
-        let identity = path.file_stem().expect("a file name").to_string_lossy();
-        Scene::parse(&world, &script, &identity).expect("a shipped world has no mistakes")
-    };
-    paths.iter().map(scene).collect()
-}
-
-fn print_table(subject: &mut Subject) {
-    let (mut whole, mut engine) = (Vec::new(), Vec::new());
+fn print_table(subject: &Subject) {
+    let mut times = SIDES.map(|_| Vec::new());
     let mut work = Work::default();
+    let mut readings = (0, 0);
     for _ in 0..TURNS {
-        whole.push(timed(|| work = subject.whole()));
-        engine.push(timed(|| work = subject.engine()));
+        for ((_, side), times) in SIDES.iter().zip(&mut times) {
+            let plan = subject.plan();
+            times.push(timed(|| work = side(&plan)));
+            readings = hits_and_misses(&plan);
+        }
     }
-    let (whole, engine) = (median(whole), median(engine));
-    let rollouts = subject.plan.rollouts() as u64;
+    let medians = times.map(median);
+    let rollouts = subject.plan().rollouts() as u64;
     println!(
-        "\n{rollouts} rollouts of {} worlds on one core: medians of {TURNS} studies, taken in turns.",
-        subject.plan.scenarios.len()
+        "\nThe main study, {rollouts} rollouts, on one core: medians of {TURNS} studies, taken in turns."
     );
     println!(
-        "{:<8} {:>10} {:>12} {:>12} {:>11}",
+        "{:<9} {:>10} {:>12} {:>12} {:>11}",
         "", "rollouts/s", "events/s", "ns/rollout", "of whole"
     );
-    for (side, time) in [("whole", whole), ("engine", engine)] {
+    for ((side, _), time) in SIDES.iter().zip(medians) {
         let per_second = |count: u64| u128::from(count) * 1_000_000_000 / time.as_nanos().max(1);
         println!(
-            "{side:<8} {:>10} {:>12} {:>12} {:>10}%",
+            "{side:<9} {:>10} {:>12} {:>12} {:>10}%",
             per_second(rollouts),
             per_second(work.from_scratch),
             time.as_nanos() / u128::from(rollouts),
-            100 * time.as_nanos() / whole.as_nanos().max(1),
+            100 * time.as_nanos() / medians[0].as_nanos().max(1),
         );
     }
     println!(
@@ -221,11 +252,12 @@ fn print_table(subject: &mut Subject) {
         work.from_scratch / rollouts,
         100 * work.executed / work.from_scratch,
     );
-    print_readings(&subject.plan);
+    let (hits, misses) = readings;
+    println!("completions of one study: {hits} looked up, {misses} read.");
 }
 
-/// How often a completion had been read before, and how often it was read.
-fn print_readings(plan: &Plan) {
+/// How many completions of a study had been read before, and how many were read.
+fn hits_and_misses(plan: &Plan) -> (u64, u64) {
     let (mut hits, mut misses) = (0, 0);
     let mut last = usize::MAX;
     for group in plan.groups() {
@@ -237,7 +269,7 @@ fn print_readings(plan: &Plan) {
             last = group.scenario;
         }
     }
-    println!("completions: {hits} looked up, {misses} read, over all turns.");
+    (hits, misses)
 }
 
 fn timed(work: impl FnOnce()) -> Duration {
