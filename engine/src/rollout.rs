@@ -33,7 +33,7 @@ use crate::systems::settle::{self, SettledProposals, SettledSinks};
 use crate::systems::stage::Stage;
 
 /// Somewhat more than most traces take as bytes.
-const USUAL_TRACE_BYTES: usize = 8192;
+const USUAL_TRACE_BYTES: usize = 4096;
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
