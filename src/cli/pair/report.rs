@@ -99,7 +99,7 @@ fn forks(group: &Group) -> String {
             side.fork.event.to_string(),
             Hash(side.fork.hash).to_string(),
             identity.trace_digest.to_string(),
-            identity.outcome.clone(),
+            identity.outcome.to_string(),
         ]);
     }
     let (executed, scratch) = (group.work.executed, group.work.from_scratch);
