@@ -32,7 +32,7 @@ use crate::state::State;
 use crate::systems::settle::{self, SettledProposals, SettledSinks};
 
 /// Somewhat more than most traces take as bytes.
-const USUAL_TRACE_BYTES: usize = 8192;
+const USUAL_TRACE_BYTES: usize = 4096;
 
 /// One rollout of one scenario under one policy, one model and one seed.
 ///

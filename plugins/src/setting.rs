@@ -1,5 +1,7 @@
 //! What a study fixes for a rollout besides scenario, policy and model.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::draws::{Chance, Draws};
@@ -33,19 +35,18 @@ impl Instrumentation {
 
     /// Its name: `paper`, `full`, or `custom` with its three switches.
     #[must_use]
-    pub fn name(self) -> String {
+    pub fn name(self) -> Cow<'static, str> {
         match self {
-            Self::PAPER => "paper".to_owned(),
-            Self::FULL => "full".to_owned(),
+            Self::PAPER => "paper".into(),
+            Self::FULL => "full".into(),
             Self {
                 authority_only,
                 choice,
                 low_risk,
-            } => {
-                format!(
-                    "custom(authority_only={authority_only},choice={choice},low_risk={low_risk})"
-                )
-            }
+            } => format!(
+                "custom(authority_only={authority_only},choice={choice},low_risk={low_risk})"
+            )
+            .into(),
         }
     }
 

@@ -98,11 +98,11 @@ type Key = (String, String, String, String, String, u64, u64);
 fn key(row: &Row) -> Key {
     let identity = &row.identity;
     (
-        identity.scenario_id.clone(),
-        identity.model.clone(),
-        identity.policy.clone(),
-        identity.instrumentation.clone(),
-        identity.user.clone(),
+        identity.scenario_id.to_string(),
+        identity.model.to_string(),
+        identity.policy.to_string(),
+        identity.instrumentation.to_string(),
+        identity.user.to_string(),
         identity.study_seed,
         identity.seed,
     )
@@ -170,8 +170,8 @@ fn rows_text(
         for (row, cell) in cells.iter().take(SHOWN_CELLS) {
             let identity = &row.identity;
             table.row([
-                identity.scenario_id.clone(),
-                identity.policy.clone(),
+                identity.scenario_id.to_string(),
+                identity.policy.to_string(),
                 identity.seed.to_string(),
                 cell.column.clone(),
                 cell.values[0].clone(),

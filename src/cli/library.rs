@@ -176,7 +176,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
     let (bench, model_file) = library.bench(&identity.model)?;
     let case = Case {
         bench,
-        model: identity.model.as_str().into(),
+        model: (&*identity.model).into(),
         model_file,
         recording: None,
         setting: Setting {
@@ -187,7 +187,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
         scene,
         world,
     };
-    Ok((case, identity.policy.as_str().into()))
+    Ok((case, (&*identity.policy).into()))
 }
 
 /// The case of a trace, and its policy.

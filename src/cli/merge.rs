@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         rows,
         csv,
     } = merged;
-    let written = results::write(&folder, &manifest, &scenarios, &csv);
+    let written = results::write(&folder, &manifest, &scenarios, &[&csv]);
+    let rows: Vec<_> = rows.iter().collect();
     let told = Told {
         manifest: &manifest,
         rows: &rows,

@@ -27,16 +27,20 @@ pub(crate) fn row(
     let setting = &case.setting;
     let fields = RolloutFields {
         study_seed: setting.key.study_seed,
-        scenario: &scenario.identity,
+        scenario: scenario.identity.clone(),
         scenario_hash: Hash(scenario.content_hash),
-        policy: &policy.name,
+        policy: policy.name.as_str().into(),
         policy_hash: Hash(hashes.policy),
-        model: &case.model.name,
+        model: case.model.name.as_str().into(),
         profile_hash: Hash(hashes.model),
         instrumentation: setting.instrumentation,
         user: setting.user,
         seed: setting.key.rollout_seed,
-        stratum: setting.key.stratum.as_ref(),
+        stratum: setting
+            .key
+            .stratum
+            .as_ref()
+            .map(|stratum| stratum.to_string().into()),
     };
     runner::row(rollout, &fields, fork)
 }

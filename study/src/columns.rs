@@ -7,7 +7,7 @@ mod line;
 
 use std::borrow::Cow;
 
-pub use cell::{BadCell, Cell, CellWriter, Hash, Quantity, Reader, STAGES, Scalar};
+pub use cell::{BadCell, Cell, CellWriter, Hash, Quantity, Reader, STAGES, Scalar, Word};
 pub use line::CsvLine;
 use worlds::spec::Stage;
 

@@ -319,7 +319,7 @@ struct GroupsByRow(BTreeMap<Hash, Group>);
 
 impl GroupsByRow {
     fn of(plan: &Plan) -> Self {
-        let first = |group| plan.fields(group, 0).id();
+        let first = |group| plan.ids_of(group)[0];
         let groups = plan.own_groups();
         Self(groups.map(|group| (first(group), group)).collect())
     }
@@ -329,8 +329,8 @@ impl GroupsByRow {
     fn segment(&self, plan: &Plan, csv: Vec<u8>) -> Option<(usize, Segment)> {
         let rows = read_csv_records(&csv[..]).ok()?;
         let group = *self.0.get(&rows.first()?.identity.rollout_id)?;
-        let expected = (0..plan.cast.policies.len()).map(|policy| plan.fields(group, policy).id());
-        let is_whole = rows.iter().map(|row| row.identity.rollout_id).eq(expected);
+        let ids = rows.iter().map(|row| &row.identity.rollout_id);
+        let is_whole = ids.eq(plan.ids_of(group));
         is_whole.then_some((group.index, Segment { rows, csv }))
     }
 }

@@ -239,12 +239,8 @@ fn frozen(plan: &Plan) -> Frozen {
     let policies = plan.cast.policies.iter();
     let models = plan.cast.models.iter();
     let mut ids = Xxh3::new();
-    let mut rollouts = 0_u64;
-    for group in plan.groups() {
-        for policy in 0..plan.cast.policies.len() {
-            ids.update(&plan.fields(group, policy).id().0.to_le_bytes());
-            rollouts += 1;
-        }
+    for id in plan.ids() {
+        ids.update(&id.0.to_le_bytes());
     }
     Frozen {
         name: study.name.clone(),
@@ -269,7 +265,7 @@ fn frozen(plan: &Plan) -> Frozen {
                 group: (study.latents == Latents::Stratified).then(|| planned.group.to_string()),
             })
             .collect(),
-        rollouts,
+        rollouts: plan.ids().len() as u64,
         rollout_ids: Hash(ids.digest128()),
         versions: Versions {
             program: env!("CARGO_PKG_VERSION").to_owned(),

@@ -204,7 +204,7 @@ impl Merger {
         if stated != found {
             return Err(MergeError::OtherRows { stated, found });
         }
-        let mut csv = csv_header();
+        let mut csv = csv_header().to_vec();
         csv.extend(write_csv_records(&rows));
         Ok(Merged {
             manifest,

@@ -145,8 +145,8 @@ fn check_pair(first: &Row, second: &Row) -> Result<(), PairError> {
     }
     if first.identity.prestate_hash != second.identity.prestate_hash {
         return Err(PairError::Prestate {
-            first_policy: first.identity.policy.clone(),
-            second_policy: second.identity.policy.clone(),
+            first_policy: first.identity.policy.to_string(),
+            second_policy: second.identity.policy.to_string(),
             first: first.identity.prestate_hash,
             second: second.identity.prestate_hash,
         });
@@ -157,7 +157,7 @@ fn check_pair(first: &Row, second: &Row) -> Result<(), PairError> {
     {
         None => Ok(()),
         Some(row) => Err(PairError::Errored {
-            policy: row.identity.policy.clone(),
+            policy: row.identity.policy.to_string(),
         }),
     }
 }

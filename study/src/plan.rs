@@ -48,7 +48,9 @@ pub struct Plan {
     /// By scenario, then by model: the models as they play the scenarios.
     parts: Vec<Vec<Part>>,
     /// The places of scenarios and seeds, by position; none if latent variables are independent.
-    strata: Vec<Stratum>,
+    strata: Vec<Place>,
+    /// The id of every rollout in plan order.
+    ids: Vec<Hash>,
     /// Which part of it is run here; all of it without one.
     pub shard: Option<Shard>,
 }
@@ -123,28 +125,23 @@ impl Plan {
             Latents::Independent => Vec::new(),
             Latents::Stratified => strata(&scenarios, study.seeds.len()),
         };
-        let plan = Self {
+        let mut plan = Self {
             study,
             scenarios,
             cast,
             parts,
             strata,
+            ids: Vec::new(),
             shard: None,
         };
-        plan.check_ids()?;
+        let policies = 0..plan.study.policies.len();
+        let ids_of = |group| policies.clone().map(move |policy| (group, policy));
+        let rollouts = plan.groups().flat_map(ids_of);
+        plan.ids = rollouts
+            .map(|(group, policy)| plan.fields(group, policy).id())
+            .collect();
+        require_different(&plan.ids)?;
         Ok(plan)
-    }
-
-    fn check_ids(&self) -> Result<(), PlanError> {
-        let mut ids = BTreeSet::new();
-        let ids_of =
-            |group| (0..self.study.policies.len()).map(move |p| self.fields(group, p).id());
-        for id in self.groups().flat_map(ids_of) {
-            if !ids.insert(id) {
-                return Err(PlanError::SameRollout(id));
-            }
-        }
-        Ok(())
     }
 
     /// How many rollouts there are.
@@ -178,30 +175,43 @@ impl Plan {
         })
     }
 
+    /// The ids of the rollouts of a group, in the order of the policies.
+    #[must_use]
+    pub fn ids_of(&self, group: Group) -> &[Hash] {
+        let policies = self.study.policies.len();
+        &self.ids[group.index * policies..][..policies]
+    }
+
+    /// The id of every rollout in plan order.
+    #[must_use]
+    pub fn ids(&self) -> &[Hash] {
+        &self.ids
+    }
+
     /// What decides what happens in one rollout of a group: that under the policy at this position.
     #[must_use]
-    pub fn fields(&self, group: Group, policy: usize) -> RolloutFields<'_> {
+    pub fn fields(&self, group: Group, policy: usize) -> RolloutFields {
         let planned = &self.scenarios[group.scenario];
         let policy = &self.cast.policies[policy];
         let model = &self.cast.models[group.model];
         RolloutFields {
             study_seed: self.study.study_seed,
-            scenario: &planned.scenario.identity,
+            scenario: planned.scenario.identity.clone(),
             scenario_hash: Hash(planned.scenario.content_hash),
-            policy: &policy.name,
+            policy: policy.name.clone(),
             policy_hash: policy.hash,
-            model: &model.name,
+            model: model.name.clone(),
             profile_hash: self.part(group).profile_hash,
             instrumentation: self.study.instrumentation,
             user: self.study.user,
             seed: group.seed,
-            stratum: self.stratum(group),
+            stratum: self.place(group).map(|place| place.text.clone()),
         }
     }
 
     /// The place of the rollouts of a group among those over which latent variables are stratified.
     /// All policies and models have the same, so that they share their random numbers.
-    fn stratum(&self, group: Group) -> Option<&Stratum> {
+    fn place(&self, group: Group) -> Option<&Place> {
         let seeds = self.study.seeds.len();
         self.strata
             .get(group.scenario * seeds + group.index % seeds)
@@ -220,13 +230,31 @@ impl Plan {
             study_seed: self.study.study_seed,
             scenario_identity: self.scenarios[group.scenario].scenario.identity.clone(),
             rollout_seed: group.seed,
-            stratum: self.stratum(group).cloned(),
+            stratum: self.place(group).map(|place| place.stratum.clone()),
         }
     }
 }
 
+/// A place among those over which latent variables are stratified.
+#[derive(Clone, Debug)]
+struct Place {
+    stratum: Stratum,
+    /// The same as text, which is part of the id of each of its rollouts.
+    text: Text,
+}
+
+/// Fails if two rollouts have the same id.
+fn require_different(ids: &[Hash]) -> Result<(), PlanError> {
+    let mut ids = ids.to_vec();
+    ids.sort_unstable();
+    match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(PlanError::SameRollout(pair[0])),
+        None => Ok(()),
+    }
+}
+
 /// The place of every scenario with every seed within the group of the scenario.
-fn strata(scenarios: &[PlannedScenario], seeds: usize) -> Vec<Stratum> {
+fn strata(scenarios: &[PlannedScenario], seeds: usize) -> Vec<Place> {
     let mut sizes: BTreeMap<&Text, usize> = BTreeMap::new();
     for planned in scenarios {
         *sizes.entry(&planned.group).or_default() += seeds;
@@ -238,10 +266,14 @@ fn strata(scenarios: &[PlannedScenario], seeds: usize) -> Vec<Stratum> {
     for planned in scenarios {
         let placed = placed.entry(&planned.group).or_default();
         for rank in *placed..*placed + seeds {
-            strata.push(Stratum {
+            let stratum = Stratum {
                 group: planned.group.clone(),
                 size: narrow(sizes[&planned.group]),
                 rank: narrow(rank),
+            };
+            strata.push(Place {
+                text: stratum.to_string().into(),
+                stratum,
             });
         }
         *placed += seeds;

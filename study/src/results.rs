@@ -7,16 +7,19 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::columns::{Hash, STAGES};
 use crate::folder::{FileError, Folder, MANIFEST, ROWS, SCENARIOS, failed, unfinished};
 use crate::manifest::{Manifest, ManifestError, ScenarioLine};
 use crate::row::{Row, RowsError, read_csv};
+
+/// Bytes that are handed to the system at once.
+const WRITTEN_AT_ONCE: usize = 1 << 16;
 
 /// The numbers of a study that a program asks for first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -97,7 +100,7 @@ pub fn scenarios_text(lines: &[ScenarioLine]) -> String {
 
 /// Sums up rows. `rows_digest` is what [`write()`] gave.
 #[must_use]
-pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary {
+pub fn summary(manifest: &Manifest, rows: &[&Row], rows_digest: Hash) -> Summary {
     let count =
         |condition: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| condition(row)).count() as u64;
     let stages = STAGES.map(|stage| (stage.name(), count(&|row| row.identity.stage == stage)));
@@ -112,8 +115,8 @@ pub fn summary(manifest: &Manifest, rows: &[Row], rows_digest: Hash) -> Summary 
     }
 }
 
-/// Writes a result into `folder`; `rows` is the text of `rows.csv`. Its digest is added to the
-/// manifest, and given back.
+/// Writes a result into `folder`; `rows` is the text of `rows.csv` in pieces. Its digest is added to
+/// the manifest, and given back.
 ///
 /// # Errors
 /// When a file cannot be written; an earlier result in the folder is then as it was, or its manifest
@@ -122,23 +125,23 @@ pub fn write(
     folder: &Folder,
     manifest: &Manifest,
     scenarios: &[ScenarioLine],
-    rows: &[u8],
+    rows: &[&[u8]],
 ) -> Result<Hash, FileError> {
     folder.require_unmoved()?;
     let path = folder.path();
     let mut manifest = manifest.clone();
-    let rows_digest = Hash(xxh3_128(rows));
+    let rows_digest = digest(rows);
     manifest.circumstances.rows_digest = Some(rows_digest);
     let scenarios = scenarios_text(scenarios);
     manifest.circumstances.scenarios_digest = Some(Hash(xxh3_128(scenarios.as_bytes())));
     let manifest = manifest.to_json();
     let files = [
         (ROWS, rows),
-        (SCENARIOS, scenarios.as_bytes()),
-        (MANIFEST, manifest.as_bytes()),
+        (SCENARIOS, &[scenarios.as_bytes()]),
+        (MANIFEST, &[manifest.as_bytes()]),
     ];
-    for (name, bytes) in files {
-        write_whole(&unfinished(path, name), bytes)?;
+    for (name, pieces) in files {
+        write_whole(&unfinished(path, name), pieces)?;
     }
     folder.require_unmoved()?;
     for (name, _) in files {
@@ -206,10 +209,23 @@ fn read_stated(
 
 /// Writes a file and has the system put it on the disk, so that a rename never makes an empty file
 /// of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = File::create(path).map_err(failed("write", path))?;
-    file.write_all(bytes).map_err(failed("write", path))?;
-    file.sync_all().map_err(failed("write", path))
+fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), FileError> {
+    let write = || {
+        let mut file = BufWriter::with_capacity(WRITTEN_AT_ONCE, File::create(path)?);
+        for piece in pieces {
+            file.write_all(piece)?;
+        }
+        file.into_inner()?.sync_all()
+    };
+    write().map_err(failed("write", path))
+}
+
+fn digest(pieces: &[&[u8]]) -> Hash {
+    let mut hasher = Xxh3::new();
+    for piece in pieces {
+        hasher.update(piece);
+    }
+    Hash(hasher.digest128())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The identity of a rollout: a hash of everything that decides what happens in it.
 
-use plugins::draws::Stratum;
 use plugins::setting::{Instrumentation, User};
+use plugins::value::Text;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
@@ -11,20 +11,20 @@ use crate::columns::Hash;
 pub const ROLLOUT_ID_VERSION: u32 = 2;
 
 /// What decides what happens in a rollout. Two rollouts with equal fields have equal traces.
-#[derive(Clone, Copy, Debug)]
-pub struct RolloutFields<'a> {
+#[derive(Clone, Debug)]
+pub struct RolloutFields {
     /// The seed of the study.
     pub study_seed: u64,
     /// The identity of the scenario.
-    pub scenario: &'a str,
+    pub scenario: Text,
     /// What the scenario says.
     pub scenario_hash: Hash,
     /// The policy.
-    pub policy: &'a str,
+    pub policy: Text,
     /// Its version and parameters.
     pub policy_hash: Hash,
     /// The model backend.
-    pub model: &'a str,
+    pub model: Text,
     /// Its version, parameters and configuration.
     pub profile_hash: Hash,
     /// What recorded labels are.
@@ -33,14 +33,14 @@ pub struct RolloutFields<'a> {
     pub user: User,
     /// The seed of the rollout.
     pub seed: u64,
-    /// Its place in its group, if the study stratifies latent variables.
-    pub stratum: Option<&'a Stratum>,
+    /// Its place in its group as `GROUP:RANK/SIZE`, if the study stratifies latent variables.
+    pub stratum: Option<Text>,
 }
 
 /// Somewhat more than most fields take as bytes.
 const USUAL_BYTES: usize = 512;
 
-impl RolloutFields<'_> {
+impl RolloutFields {
     /// The id.
     #[must_use]
     pub fn id(&self) -> Hash {
@@ -48,17 +48,17 @@ impl RolloutFields<'_> {
         bytes.extend(b"rollout");
         bytes.extend(ROLLOUT_ID_VERSION.to_le_bytes());
         bytes.extend(self.study_seed.to_le_bytes());
-        append(&mut bytes, self.scenario);
+        append(&mut bytes, &self.scenario);
         bytes.extend(self.scenario_hash.0.to_le_bytes());
-        append(&mut bytes, self.policy);
+        append(&mut bytes, &self.policy);
         bytes.extend(self.policy_hash.0.to_le_bytes());
-        append(&mut bytes, self.model);
+        append(&mut bytes, &self.model);
         bytes.extend(self.profile_hash.0.to_le_bytes());
         append(&mut bytes, &self.instrumentation.name());
         append(&mut bytes, self.user.name());
         bytes.extend(self.seed.to_le_bytes());
-        if let Some(stratum) = self.stratum {
-            append(&mut bytes, &stratum.to_string());
+        if let Some(stratum) = &self.stratum {
+            append(&mut bytes, stratum);
         }
         Hash(xxh3_128(&bytes))
     }
@@ -76,14 +76,14 @@ mod tests {
 
     use super::*;
 
-    fn fields() -> RolloutFields<'static> {
+    fn fields() -> RolloutFields {
         RolloutFields {
             study_seed: 1,
-            scenario: "demo",
+            scenario: "demo".into(),
             scenario_hash: Hash(2),
-            policy: "none",
+            policy: "none".into(),
             policy_hash: Hash(3),
-            model: "scripted",
+            model: "scripted".into(),
             profile_hash: Hash(4),
             instrumentation: Instrumentation::PAPER,
             user: User::Absent,
@@ -94,7 +94,6 @@ mod tests {
 
     #[test]
     fn every_field_enters_the_id() {
-        let stratum = "all:1/2".parse().unwrap();
         let ids: BTreeSet<Hash> = [
             fields(),
             RolloutFields {
@@ -102,7 +101,7 @@ mod tests {
                 ..fields()
             },
             RolloutFields {
-                scenario: "other",
+                scenario: "other".into(),
                 ..fields()
             },
             RolloutFields {
@@ -110,7 +109,7 @@ mod tests {
                 ..fields()
             },
             RolloutFields {
-                policy: "other",
+                policy: "other".into(),
                 ..fields()
             },
             RolloutFields {
@@ -118,7 +117,7 @@ mod tests {
                 ..fields()
             },
             RolloutFields {
-                model: "other",
+                model: "other".into(),
                 ..fields()
             },
             RolloutFields {
@@ -138,7 +137,7 @@ mod tests {
                 ..fields()
             },
             RolloutFields {
-                stratum: Some(&stratum),
+                stratum: Some("all:1/2".into()),
                 ..fields()
             },
         ]

@@ -3,17 +3,20 @@
 //! `COLUMNS.md` in this crate lists every column; it is made from the declarations here and in
 //! [`crate::metrics`], as are the header and the keys.
 
-use std::fmt::Write as _;
-use std::io;
-use std::sync::LazyLock;
+mod lines;
 
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use plugins::value::Text;
 use serde::{Serialize, Serializer};
 use worlds::spec::{Domain, Stage};
 
 use crate::columns::{
-    BadCell, Cell, CellWriter, Column, Columns, CsvLine, Hash, Part, Reader, columns,
+    BadCell, Cell, CellWriter, Column, Columns, Hash, Part, Reader, Word, columns,
 };
 use crate::metrics::Metrics;
+pub use lines::{csv_header, read_csv, read_csv_records, write_csv, write_csv_records};
 
 /// The version of the columns. A column added, removed or changed in meaning bumps it; a reader
 /// refuses any other version, and results are made anew rather than migrated.
@@ -37,7 +40,7 @@ columns! {
             origin: O("format"),
         }
         /// Family and variant of the scenario, or its file name.
-        scenario_id: String {
+        scenario_id: Text {
             over: "name",
             stages: All,
             null: "never",
@@ -51,7 +54,7 @@ columns! {
             origin: P("4.3"),
         }
         /// The family of the scenario; the scenario itself if it has none.
-        family: String {
+        family: Text {
             over: "name",
             stages: All,
             null: "never",
@@ -72,21 +75,21 @@ columns! {
             origin: P("3.1"),
         }
         /// The topology of the agents.
-        topology: String {
+        topology: Text {
             over: "name",
             stages: All,
             null: "never",
             origin: P("3.1"),
         }
         /// The longest memory of the scenario: `persistent`, `session` or `none`.
-        memory: String {
+        memory: Word {
             over: "name",
             stages: All,
             null: "never",
             origin: P("3.1"),
         }
         /// The defence.
-        policy: String {
+        policy: Text {
             over: "name",
             stages: All,
             null: "never",
@@ -100,7 +103,7 @@ columns! {
             origin: P("4.3"),
         }
         /// The model backend.
-        model: String {
+        model: Text {
             over: "name",
             stages: All,
             null: "never",
@@ -114,14 +117,14 @@ columns! {
             origin: O("format"),
         }
         /// What recorded labels are: `paper`, `full` or custom switches.
-        instrumentation: String {
+        instrumentation: Word {
             over: "name",
             stages: All,
             null: "never",
             origin: O("recorded layer of 3.5"),
         }
         /// The simulated user who is asked for confirmations.
-        user: String {
+        user: Word {
             over: "name",
             stages: All,
             null: "never",
@@ -143,7 +146,7 @@ columns! {
         }
         /// Group, rank and size of the place of the rollout among those over which latent variables
         /// are stratified, as `GROUP:RANK/SIZE`.
-        stratum: Option<String> {
+        stratum: Option<Text> {
             over: "name",
             stages: All,
             null: "the study draws latent variables independently",
@@ -151,7 +154,7 @@ columns! {
         }
         /// What the provider did with the seed: `keyed` for simulated backends, `unsupported` for a
         /// provider without seed.
-        provider_seed_status: String {
+        provider_seed_status: Word {
             over: "name",
             stages: All,
             null: "never",
@@ -187,14 +190,14 @@ columns! {
             origin: O("replay"),
         }
         /// How the rollout ended: `completed`, `limit_reached:` and the limit, or `errored`.
-        outcome: String {
+        outcome: Word {
             over: "name",
             stages: All,
             null: "never",
             origin: O("status"),
         }
         /// What the backend said when it failed.
-        failure: Option<String> {
+        failure: Option<Text> {
             over: "text",
             stages: All,
             null: "the backend did not fail",
@@ -240,8 +243,8 @@ pub const ERRORED: &str = "errored";
 pub struct Row {
     /// Which.
     pub identity: Identity,
-    /// Its numbers.
-    pub metrics: Metrics,
+    /// Its numbers, shared by the rows of policies that behaved the same.
+    pub metrics: Arc<Metrics>,
 }
 
 /// Every column of a row, in order.
@@ -353,7 +356,7 @@ impl Row {
     fn from_texts(texts: &[String], row: u64) -> Result<Self, RowsError> {
         let mut cells = Reader::new(row_columns(), texts);
         let read = Identity::read(&mut cells).and_then(|identity| {
-            let metrics = Metrics::read(&mut cells)?;
+            let metrics = Arc::new(Metrics::read(&mut cells)?);
             Ok(Self { identity, metrics })
         });
         read.map_err(|cell| RowsError::Cell { row, cell })
@@ -374,102 +377,6 @@ fn json_text(value: &serde_json::Value) -> String {
     }
 }
 
-/// Writes rows as CSV, header first.
-///
-/// # Errors
-/// When the writer fails.
-pub fn write_csv<'r>(
-    mut out: impl io::Write,
-    rows: impl IntoIterator<Item = &'r Row>,
-) -> io::Result<()> {
-    out.write_all(&csv_header())?;
-    out.write_all(&write_csv_records(rows))
-}
-
-/// The header of the CSV, with its line break.
-///
-/// # Panics
-/// Never: memory takes any bytes.
-#[must_use]
-pub fn csv_header() -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = row_columns()
-        .iter()
-        .map(|column| column.name().into_owned());
-    writer.write_record(names).expect("memory takes any bytes");
-    writer.into_inner().expect("memory takes any bytes")
-}
-
-/// Rows as CSV, without the header.
-#[must_use]
-pub fn write_csv_records<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<u8> {
-    let rows = rows.into_iter();
-    let mut csv = Vec::with_capacity(rows.size_hint().0 * USUAL_ROW_BYTES);
-    for row in rows {
-        let mut line = CsvLine::new(&mut csv);
-        row.write(&mut line);
-        line.finish();
-    }
-    csv
-}
-
-/// Somewhat more than most rows take.
-const USUAL_ROW_BYTES: usize = 1024;
-
-/// Reads what [`write_csv`] wrote.
-///
-/// # Errors
-/// When the text is damaged, of another version, or a cell does not hold what its column says.
-pub fn read_csv(text: impl io::Read) -> Result<Vec<Row>, RowsError> {
-    let damaged = |error: csv::Error| RowsError::Damaged(error.to_string());
-    let mut reader = csv::Reader::from_reader(text);
-    let header: Vec<String> = texts(reader.headers().map_err(damaged)?);
-    let mut rows = Vec::new();
-    for (number, record) in (1..).zip(reader.records()) {
-        let texts = texts(&record.map_err(damaged)?);
-        if number == 1 {
-            check_version(&version(&header, &texts))?;
-            check_header(&header)?;
-        }
-        rows.push(Row::from_texts(&texts, number)?);
-    }
-    check_header(&header)?;
-    Ok(rows)
-}
-
-/// Reads what [`write_csv_records`] wrote.
-///
-/// # Errors
-/// When the text is damaged, or a cell does not hold what its column says.
-pub fn read_csv_records(text: impl io::Read) -> Result<Vec<Row>, RowsError> {
-    let damaged = |error: csv::Error| RowsError::Damaged(error.to_string());
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(text);
-    let records = (1..).zip(reader.records());
-    records
-        .map(|(number, record)| {
-            let texts = texts(&record.map_err(damaged)?);
-            if texts.len() != row_columns().len() {
-                let message = format!("row {number} has {} cells", texts.len());
-                return Err(RowsError::Damaged(message));
-            }
-            Row::from_texts(&texts, number)
-        })
-        .collect()
-}
-
-fn texts(record: &csv::StringRecord) -> Vec<String> {
-    record.iter().map(str::to_owned).collect()
-}
-
-/// What stands in the column `schema`, wherever it is.
-fn version(header: &[String], texts: &[String]) -> String {
-    let position = header.iter().position(|name| name == "schema");
-    let text = position.and_then(|position| texts.get(position));
-    text.cloned().unwrap_or_default()
-}
-
 fn check_version(found: &str) -> Result<(), RowsError> {
     if found == ROW_SCHEMA.to_string() {
         Ok(())
@@ -483,22 +390,6 @@ fn check_version(found: &str) -> Result<(), RowsError> {
             expected: ROW_SCHEMA,
         })
     }
-}
-
-fn check_header(header: &[String]) -> Result<(), RowsError> {
-    let expected: Vec<_> = row_columns().iter().map(Column::name).collect();
-    for index in 0..expected.len().max(header.len()) {
-        let wanted = expected.get(index).map(AsRef::as_ref).unwrap_or_default();
-        let found = header.get(index).map(String::as_str).unwrap_or_default();
-        if wanted != found {
-            return Err(RowsError::Header {
-                position: index + 1,
-                found: found.to_owned(),
-                expected: wanted.to_owned(),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// The text of `COLUMNS.md`.

@@ -4,6 +4,8 @@
 //! their policies part. One rollout is single-threaded, so the rows are the same for any number of
 //! workers.
 
+mod rows;
+
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -12,19 +14,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam::channel::{self, Receiver, Sender};
 use crossbeam::thread::Scope;
-use engine::export::names;
-use engine::fork::{End, ForkPoint, Work, run_sharing};
+use engine::fork::{End, Work, run_sharing};
 use engine::{Plugins, Rollout, Setting};
-use plugins::draws::Stratum;
-use plugins::trace::Outcome;
 
-use crate::columns::Hash;
 use crate::journal::{Segment, Segments};
 use crate::latency::{Latencies, timed};
-use crate::metrics::{Finished, measure};
 use crate::plan::{Group, Plan};
-use crate::rollout_id::RolloutFields;
-use crate::row::{Identity, ROW_SCHEMA, Row, csv_header};
+use crate::row::{Row, csv_header};
+pub use rows::row;
+use rows::{Common, Course, Under};
 
 /// How far a study is, in rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +46,7 @@ pub enum Ended {
 #[derive(Clone, Debug)]
 pub struct Outcomes {
     /// The rows in plan order: by scenario, model, seed and policy.
-    pub rows: Vec<Row>,
-    /// The same as the text of `rows.csv`.
-    pub csv: Vec<u8>,
+    pub segments: Vec<Segment>,
     /// How many of the rows were run now; the others were finished before.
     pub ran: usize,
     /// How much work those took.
@@ -61,8 +57,21 @@ pub struct Outcomes {
     pub latencies: Latencies,
 }
 
-/// What the provider of a simulated model does with the seed.
-pub const KEYED: &str = "keyed";
+impl Outcomes {
+    /// The rows in plan order.
+    #[must_use]
+    pub fn rows(&self) -> Vec<&Row> {
+        let segments = self.segments.iter();
+        segments.flat_map(|segment| &segment.rows).collect()
+    }
+
+    /// The text of `rows.csv`, in pieces.
+    #[must_use]
+    pub fn csv(&self) -> Vec<&[u8]> {
+        let segments = self.segments.iter().map(|segment| &*segment.csv);
+        std::iter::once(csv_header()).chain(segments).collect()
+    }
+}
 
 /// Groups that may be finished and not yet seen by the calling thread, for each worker.
 const WAITING: usize = 16;
@@ -117,8 +126,7 @@ pub fn run(
         return Ok(Ended::Stopped(progress));
     }
     let mut whole = Outcomes {
-        rows: Vec::with_capacity(total),
-        csv: csv_header(),
+        segments: segments.into_iter().flatten().collect(),
         ran,
         work,
         threads: 0,
@@ -127,10 +135,6 @@ pub fn run(
     for times in all_times {
         whole.threads += 1;
         whole.latencies.add(&times);
-    }
-    for segment in segments.into_iter().flatten() {
-        whole.rows.extend(segment.rows);
-        whole.csv.extend(segment.csv);
     }
     Ok(Ended::Whole(whole))
 }
@@ -205,7 +209,6 @@ struct Worker {
 impl Worker {
     fn run(&mut self, plan: &Plan, group: Group) -> Done {
         let scenario = &plan.scenarios[group.scenario].scenario;
-        let policies = plan.cast.policies.len();
         let setting = Setting {
             key: plan.key(group),
             instrumentation: plan.study.instrumentation,
@@ -214,22 +217,30 @@ impl Worker {
         let rollout = self
             .rollout
             .get_or_insert_with(|| Rollout::new(scenario, plugins(plan, group, 0), &setting));
-        let mut rows: Vec<Option<Row>> = vec![None; policies];
+        let policies = &plan.cast.policies;
+        let ids = plan.ids_of(group);
+        let mut rows: Vec<Option<Row>> = vec![None; policies.len()];
+        let mut common = None;
         let work = run_sharing(
             rollout,
             scenario,
             &setting,
-            policies,
+            policies.len(),
             |policy| plugins(plan, group, policy),
             |ends, rollout| {
-                let (first, others) = ends.split_first().expect("somebody's rollout");
-                let fields = |end: &End| plan.fields(group, end.position);
-                let measured = row(rollout, &fields(first), first.fork);
-                for end in others {
-                    let row = under_another(&measured, &fields(end), end.fork);
-                    rows[end.position] = Some(row);
+                let common =
+                    common.get_or_insert_with(|| Common::of(rollout, &plan.fields(group, 0)));
+                let course = Course::of(rollout, setting.instrumentation);
+                for &End { position, fork } in ends {
+                    let policy = &policies[position];
+                    let under = Under {
+                        rollout_id: ids[position],
+                        policy: policy.name.clone(),
+                        policy_hash: policy.hash,
+                        fork,
+                    };
+                    rows[position] = Some(under.row(common, &course));
                 }
-                rows[first.position] = Some(measured);
             },
         );
         let rows = rows
@@ -252,76 +263,6 @@ fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
         model: model.prepared.make(),
         model_hash: model.profile_hash.0,
         parser: Arc::clone(&model.readings) as _,
-    }
-}
-
-/// The row of a rollout that has ended, run with these fields.
-///
-/// # Panics
-/// When the rollout has not ended.
-#[must_use]
-pub fn row(rollout: &Rollout, fields: &RolloutFields<'_>, fork: Option<ForkPoint>) -> Row {
-    let scenario = rollout.scenario();
-    let outcome = rollout.outcome().expect("the rollout has ended");
-    let trace = rollout.trace();
-    let length =
-        |length: usize| u32::try_from(length).expect("limits keep traces far below u32::MAX");
-    let identity = Identity {
-        schema: ROW_SCHEMA,
-        rollout_id: fields.id(),
-        scenario_id: fields.scenario.to_owned(),
-        scenario_hash: fields.scenario_hash,
-        family: scenario.family.to_string(),
-        stage: scenario.stage,
-        domain: scenario.domain,
-        topology: scenario.topology.to_string(),
-        memory: scenario.memory_mode().to_owned(),
-        policy: fields.policy.to_owned(),
-        policy_hash: fields.policy_hash,
-        model: fields.model.to_owned(),
-        profile_hash: fields.profile_hash,
-        instrumentation: fields.instrumentation.name(),
-        user: fields.user.name().to_owned(),
-        study_seed: fields.study_seed,
-        seed: fields.seed,
-        stratum: fields.stratum.map(Stratum::to_string),
-        provider_seed_status: KEYED.to_owned(),
-        prestate_hash: Hash(rollout.prestate_hash()),
-        fork_event: fork.map(|point| point.event),
-        fork_hash: fork.map(|point| Hash(point.hash)),
-        trace_digest: Hash(rollout.trace_digest()),
-        outcome: names::outcome(outcome),
-        failure: match outcome {
-            Outcome::Errored(message) => Some(message.to_string()),
-            Outcome::Completed | Outcome::LimitReached(_) => None,
-        },
-        events: rollout.executed_events(),
-        nodes: length(trace.nodes.len()),
-        edges: length(trace.edges.len()),
-    };
-    let metrics = measure(&Finished {
-        scenario,
-        trace,
-        labels: rollout.labels(),
-        instrumentation: fields.instrumentation,
-        outcome,
-    });
-    Row { identity, metrics }
-}
-
-/// The row of the same rollout under another policy: what it says of trace and scenario is the same.
-fn under_another(row: &Row, fields: &RolloutFields<'_>, fork: Option<ForkPoint>) -> Row {
-    let identity = Identity {
-        rollout_id: fields.id(),
-        policy: fields.policy.to_owned(),
-        policy_hash: fields.policy_hash,
-        fork_event: fork.map(|point| point.event),
-        fork_hash: fork.map(|point| Hash(point.hash)),
-        ..row.identity.clone()
-    };
-    Row {
-        identity,
-        metrics: row.metrics.clone(),
     }
 }
 

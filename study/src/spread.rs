@@ -18,7 +18,7 @@ pub fn spread_fixed_max(rows: &[Row], denominator_policies: &[String]) -> Vec<Op
     let declared: BTreeSet<&str> = denominator_policies.iter().map(String::as_str).collect();
     let mut regions: BTreeMap<PairKey<'_>, BTreeMap<&str, u32>> = BTreeMap::new();
     for row in rows {
-        if let Some(&policy) = declared.get(row.identity.policy.as_str())
+        if let Some(&policy) = declared.get(&*row.identity.policy)
             && let Some(region) = row.metrics.propagation.region_nodes
         {
             let group = regions.entry(PairKey::of(&row.identity)).or_default();
@@ -46,7 +46,7 @@ pub fn spread_fixed_max(rows: &[Row], denominator_policies: &[String]) -> Vec<Op
 #[must_use]
 pub fn spread_completed(rows: &[Row], policy: &str) -> Vec<Ratio> {
     rows.iter()
-        .filter(|row| row.identity.policy == policy && is_complete(row))
+        .filter(|row| *row.identity.policy == *policy && is_complete(row))
         .filter_map(|row| row.metrics.propagation.blast_radius_norm)
         .collect()
 }
@@ -58,11 +58,11 @@ pub fn spread_completed_by_both(rows: &[Row], first: &str, second: &str) -> Vec<
     let spread = |row: &Row| row.metrics.propagation.blast_radius_norm;
     let of_second: BTreeMap<PairKey<'_>, Ratio> = rows
         .iter()
-        .filter(|row| row.identity.policy == second && is_complete(row))
+        .filter(|row| *row.identity.policy == *second && is_complete(row))
         .filter_map(|row| Some((PairKey::of(&row.identity), spread(row)?)))
         .collect();
     rows.iter()
-        .filter(|row| row.identity.policy == first && is_complete(row))
+        .filter(|row| *row.identity.policy == *first && is_complete(row))
         .filter_map(|row| {
             let other = of_second.get(&PairKey::of(&row.identity))?;
             Some((spread(row)?, *other))

@@ -78,7 +78,7 @@ fn mean(rows: &[Row], stage: Stage, policy: &str, column: &str) -> f64 {
     let place = place(column);
     let mut values = Vec::new();
     for row in rows {
-        if row.identity.stage == stage && row.identity.policy == policy {
+        if row.identity.stage == stage && *row.identity.policy == *policy {
             values.extend(number(&row.cells()[place]));
         }
     }
@@ -148,7 +148,7 @@ fn endpoints_are_near_the_paper(rows: &[Row]) {
 fn trajectories_part_where_endpoints_agree(rows: &[Row]) {
     let of = |policy: &'static str| {
         let rows = rows.iter().filter(move |row| {
-            row.identity.stage == Stage::ActiveTainted && row.identity.policy == policy
+            row.identity.stage == Stage::ActiveTainted && *row.identity.policy == *policy
         });
         rows.collect::<Vec<_>>()
     };
@@ -377,13 +377,13 @@ fn a_changed_copy_of_the_main_study_shows_the_change() {
     assert_eq!(rows.len(), 9 * 8 * 3 * 2 * 6);
     let (usual, wary): (Vec<Row>, Vec<Row>) = rows
         .into_iter()
-        .partition(|row| row.identity.model != "wary");
+        .partition(|row| &*row.identity.model != "wary");
     let harm = |rows, policy| mean(rows, Stage::Security, policy, "committed_harm");
     near(harm(&usual, "none"), 1.0, 0.0);
     near(harm(&wary, "none"), 0.5, 0.0);
     near(harm(&wary, "cross_agent_taint_firewall"), 0.0, 0.0);
     let thesis = wary
         .iter()
-        .filter(|row| row.identity.family == "thesis_comments");
+        .filter(|row| &*row.identity.family == "thesis_comments");
     assert_eq!(thesis.count(), 8 * 3 * 6);
 }

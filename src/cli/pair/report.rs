@@ -100,7 +100,7 @@ fn forks(group: &Group) -> String {
             told(side.fork.map(|point| point.event.to_string())),
             told(side.fork.map(|point| Hash(point.hash).to_string())),
             identity.trace_digest.to_string(),
-            identity.outcome.clone(),
+            identity.outcome.to_string(),
         ]);
     }
     let (executed, scratch) = (group.work.executed, group.work.from_scratch);

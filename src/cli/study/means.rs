@@ -25,7 +25,7 @@ const SHOWN: [(&str, &str); 11] = [
 ];
 
 /// One line per stage, policy and model: means over the rows that have the value, in row order.
-pub(super) fn table(manifest: &Manifest, rows: &[Row]) -> Table {
+pub(super) fn table(manifest: &Manifest, rows: &[&Row]) -> Table {
     let models = &manifest.frozen.models;
     let names = ["stage", "policy", "model", "rows"].into_iter();
     let names = names.filter(|name| *name != "model" || models.len() > 1);
@@ -37,10 +37,10 @@ pub(super) fn table(manifest: &Manifest, rows: &[Row]) -> Table {
                 let is_one = |row: &&Row| {
                     let identity = &row.identity;
                     identity.stage == stage
-                        && identity.policy == policy.name
-                        && identity.model == model.name
+                        && *identity.policy == *policy.name
+                        && *identity.model == *model.name
                 };
-                let rows: Vec<&Row> = rows.iter().filter(is_one).collect();
+                let rows: Vec<&Row> = rows.iter().copied().filter(is_one).collect();
                 if rows.is_empty() {
                     continue;
                 }

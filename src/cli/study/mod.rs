@@ -108,16 +108,17 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         return Ok(Exit::Incomplete);
     };
     let seconds = clock.seconds();
-    let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.csv);
+    let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.csv());
     let rows_digest = written.map_err(|error| unwritten(&error, &path))?;
     let removed = journal.remove(&folder);
     removed.map_err(|error| unwritten(&error, &path))?;
     if let Some(earlier) = earlier {
         terminal.note(&earlier.replaced(&path));
     }
+    let rows = outcomes.rows();
     let told = Told {
         manifest: &manifest,
-        rows: &outcomes.rows,
+        rows: &rows,
         rows_digest,
         folder: &path,
         run: Some(Run {
@@ -126,7 +127,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         }),
     };
     told.print(args.format, terminal)?;
-    Ok(tell_errors(&outcomes.rows, &manifest, &path, terminal))
+    Ok(tell_errors(&rows, &manifest, &path, terminal))
 }
 
 /// The folder of the result unless another is named. A shard has its own, so that those of one study
@@ -162,13 +163,14 @@ fn unwritten(error: &FileError, folder: &Path) -> Failure {
 /// Tells which rollouts have no numbers because their backend failed, each with a command that
 /// shows it again.
 pub(crate) fn tell_errors(
-    rows: &[Row],
+    rows: &[&Row],
     manifest: &Manifest,
     folder: &Path,
     terminal: &Terminal,
 ) -> Exit {
     let errored: Vec<&Row> = rows
         .iter()
+        .copied()
         .filter(|row| row.identity.has_errored())
         .collect();
     if errored.is_empty() {

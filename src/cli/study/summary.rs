@@ -18,7 +18,7 @@ use crate::cli::terminal::Terminal;
 /// A result that was written.
 pub(crate) struct Told<'a> {
     pub(crate) manifest: &'a Manifest,
-    pub(crate) rows: &'a [Row],
+    pub(crate) rows: &'a [&'a Row],
     pub(crate) rows_digest: Hash,
     pub(crate) folder: &'a Path,
     /// How it was run; nothing if it was put together.
@@ -118,14 +118,14 @@ impl Told<'_> {
         let places = SHOWN.map(|(_, column)| Place::of(column));
         let policies = &self.manifest.frozen.policies;
         // Rows are in plan order: every seed and model of a world, and of each every policy.
-        let is_same_world = |a: &Row, b: &Row| a.identity.scenario_id == b.identity.scenario_id;
+        let is_same_world = |a: &&Row, b: &&Row| a.identity.scenario_id == b.identity.scenario_id;
         for rows in self.rows.chunk_by(is_same_world) {
             for (position, policy) in policies.iter().enumerate() {
                 let world = match position {
-                    0 => rows[0].identity.scenario_id.clone(),
+                    0 => rows[0].identity.scenario_id.to_string(),
                     _ => String::new(),
                 };
-                let rows = rows.iter().skip(position).step_by(policies.len());
+                let rows = rows.iter().copied().skip(position).step_by(policies.len());
                 let names = [world, policy.name.clone()];
                 table.row(names.into_iter().chain(values(rows, &places)));
             }

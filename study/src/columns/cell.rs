@@ -1,5 +1,8 @@
 //! Cells: the values of columns, written to and read from text.
 
+use std::borrow::Cow;
+
+use plugins::value::Text;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use worlds::spec::{Domain, Stage};
@@ -50,7 +53,7 @@ pub trait CellWriter {
     /// A count, an indicator or a seed.
     fn integer(&mut self, number: u64);
     /// The quotient of a ratio.
-    fn decimal(&mut self, number: f64);
+    fn quotient(&mut self, ratio: Ratio);
     /// A name.
     fn text(&mut self, text: &str);
     /// A hash.
@@ -66,8 +69,8 @@ impl CellWriter for Vec<Cell> {
         self.push(Cell::Integer(number));
     }
 
-    fn decimal(&mut self, number: f64) {
-        self.push(Cell::Decimal(number));
+    fn quotient(&mut self, ratio: Ratio) {
+        self.push(Cell::Decimal(ratio.quotient()));
     }
 
     fn text(&mut self, text: &str) {
@@ -98,8 +101,8 @@ impl CellWriter for Vec<Option<f64>> {
         self.push(Some(number as f64));
     }
 
-    fn decimal(&mut self, number: f64) {
-        self.push(Some(number));
+    fn quotient(&mut self, ratio: Ratio) {
+        self.push(Some(ratio.quotient()));
     }
 
     fn text(&mut self, _: &str) {
@@ -219,7 +222,7 @@ impl Quantity for Option<Ratio> {
         match self {
             None => Self::PARTS.iter().for_each(|_| out.null()),
             Some(ratio) => {
-                out.decimal(ratio.quotient());
+                out.quotient(*ratio);
                 out.integer(ratio.numerator().into());
                 out.integer(ratio.denominator().into());
             }
@@ -280,7 +283,7 @@ impl Scalar for u64 {
     }
 }
 
-impl Scalar for String {
+impl Scalar for Text {
     const WORDS: &'static str = "text";
 
     fn put(&self, out: &mut impl CellWriter) {
@@ -288,7 +291,23 @@ impl Scalar for String {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        Some(text.to_owned())
+        Some(text.into())
+    }
+}
+
+/// One of a few words that the program has, such as the outcome of a rollout. What is read is one
+/// that it had.
+pub type Word = Cow<'static, str>;
+
+impl Scalar for Word {
+    const WORDS: &'static str = "text";
+
+    fn put(&self, out: &mut impl CellWriter) {
+        out.text(self);
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Some(text.to_owned().into())
     }
 }
 
@@ -301,15 +320,25 @@ impl Hash {
     #[must_use]
     pub fn digits(self) -> [u8; 32] {
         let mut digits = [0; 32];
-        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0.to_be_bytes()) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
+        let (pairs, _) = digits.as_chunks_mut();
+        for (pair, byte) in pairs.iter_mut().zip(self.0.to_be_bytes()) {
+            *pair = PAIRS[usize::from(byte)];
         }
         digits
     }
 }
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// The two digits of every byte.
+static PAIRS: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [digits[byte >> 4], digits[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
 
 impl std::fmt::Display for Hash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

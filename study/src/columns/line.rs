@@ -4,81 +4,108 @@
 //! own first.
 
 use std::io::Write as _;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::cell::{CellWriter, Hash};
+use crate::ratio::Ratio;
 
-/// A line of CSV that is being written to the end of a buffer.
-pub struct CsvLine<'a> {
-    out: &'a mut Vec<u8>,
-    is_begun: bool,
-}
+/// A line of CSV that is being written to the end of a buffer. Each cell ends with a comma, which
+/// becomes the line break behind the last.
+pub struct CsvLine<'a>(&'a mut Vec<u8>);
 
 impl<'a> CsvLine<'a> {
     /// Begins a line at the end of `out`.
     pub const fn new(out: &'a mut Vec<u8>) -> Self {
-        Self {
-            out,
-            is_begun: false,
-        }
+        Self(out)
     }
 
-    /// Ends the line.
+    /// Where in the buffer the cells are that `write` writes.
+    pub fn place(&mut self, write: impl FnOnce(&mut Self)) -> Range<usize> {
+        let begin = self.0.len();
+        write(self);
+        begin..self.0.len()
+    }
+
+    /// Writes the cells in this place of the buffer again.
+    pub fn copy(&mut self, place: Range<usize>) {
+        self.0.extend_from_within(place);
+    }
+
+    fn long_integer(&mut self, number: u64) {
+        let mut digits = itoa::Buffer::new();
+        self.0.extend_from_slice(digits.format(number).as_bytes());
+        self.null();
+    }
+
+    /// Ends the line, which has cells.
     pub fn finish(self) {
-        self.out.push(b'\n');
-    }
-
-    fn next(&mut self) {
-        if self.is_begun {
-            self.out.push(b',');
+        if let Some(comma) = self.0.last_mut() {
+            *comma = b'\n';
         }
-        self.is_begun = true;
     }
 }
 
 impl CellWriter for CsvLine<'_> {
+    #[inline]
     fn null(&mut self) {
-        self.next();
+        self.0.push(b',');
     }
 
+    /// Most counts have one digit.
+    #[inline]
     fn integer(&mut self, number: u64) {
-        self.next();
-        // Most counts have one digit.
-        if let Ok(digit @ 0..10) = u8::try_from(number) {
-            self.out.push(b'0' + digit);
-            return;
+        match u8::try_from(number) {
+            Ok(digit @ 0..10) => self.0.extend_from_slice(&[b'0' + digit, b',']),
+            _ => self.long_integer(number),
         }
-        let mut digits = itoa::Buffer::new();
-        self.out.extend_from_slice(digits.format(number).as_bytes());
     }
 
-    /// The shortest text that reads back the same. Most quotients are 0 or 1.
-    fn decimal(&mut self, number: f64) {
-        self.next();
-        match number.to_bits() {
-            ZERO => self.out.push(b'0'),
-            ONE => self.out.push(b'1'),
-            _ => write!(self.out, "{number}").expect("memory takes any bytes"),
+    /// The shortest text that reads back the same.
+    fn quotient(&mut self, ratio: Ratio) {
+        match usual_quotient(ratio) {
+            Some(text) => self.0.extend_from_slice(text.as_bytes()),
+            None => write!(self.0, "{}", ratio.quotient()).expect("memory takes any bytes"),
         }
+        self.null();
     }
 
     fn text(&mut self, text: &str) {
-        self.next();
         let bytes = text.as_bytes();
-        if bytes.iter().any(|byte| b",\"\r\n".contains(byte)) {
-            quoted(bytes, self.out);
+        // None of the special characters comes after the comma, and hardly a name has one before it.
+        let may_be_special = bytes.iter().any(|&byte| byte <= b',');
+        if may_be_special && bytes.iter().any(|byte| b",\"\r\n".contains(byte)) {
+            quoted(bytes, self.0);
         } else {
-            self.out.extend_from_slice(bytes);
+            self.0.extend_from_slice(bytes);
         }
+        self.null();
     }
 
     fn hash(&mut self, hash: Hash) {
-        self.next();
-        self.out.extend_from_slice(&hash.digits());
+        self.0.extend_from_slice(&hash.digits());
+        self.null();
     }
 }
 
-const ZERO: u64 = 0_f64.to_bits();
-const ONE: u64 = 1_f64.to_bits();
+/// The text of a part of a few things. Most ratios are one, and to find the shortest text of a number
+/// takes longer than a whole line.
+fn usual_quotient(ratio: Ratio) -> Option<&'static str> {
+    static TEXTS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+        let text = |numerator, denominator| {
+            Ratio::clipped(numerator, denominator)
+                .quotient()
+                .to_string()
+        };
+        let parts = |whole| (0..=whole).map(|part| text(part, whole)).collect();
+        (0..=A_FEW).map(parts).collect()
+    });
+    let of_whole = TEXTS.get(ratio.denominator() as usize)?;
+    of_whole.get(ratio.numerator() as usize).map(String::as_str)
+}
+
+/// Up to so many are a few.
+const A_FEW: u32 = 32;
 
 /// A text between quotation marks, its own doubled.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {

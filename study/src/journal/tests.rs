@@ -259,16 +259,16 @@ fn nothing_is_removed_from_a_folder_that_took_the_place_of_ours() {
     assert!(error.to_string().contains("moved or replaced"), "{error}");
     assert!(place.join(JOURNAL).exists());
     let manifest = Manifest::freeze(&study.plan);
-    let error = results::write(&folder, &manifest, &[], b"").unwrap_err();
+    let error = results::write(&folder, &manifest, &[], &[]).unwrap_err();
     assert!(error.to_string().contains("moved or replaced"), "{error}");
 }
 
 #[test]
 fn a_finished_study_has_nothing_left_to_run() {
     let study = Study::new();
-    let mut csv = crate::row::csv_header();
+    let mut csv = vec![crate::row::csv_header()];
     for segment in &study.segments {
-        csv.extend(&segment.csv);
+        csv.push(&segment.csv);
     }
     let manifest = Manifest::freeze(&study.plan);
     results::write(&study.folder(), &manifest, &[], &csv).unwrap();
@@ -312,9 +312,9 @@ fn a_finished_shard_has_nothing_left_to_run() {
     let mut study = Study::new();
     study.plan.shard = Some(shard("1/2"));
     study.subject.shard = Some(shard("1/2"));
-    let mut csv = crate::row::csv_header();
+    let mut csv = vec![crate::row::csv_header()];
     for group in [0, 2] {
-        csv.extend(&study.segments[group].csv);
+        csv.push(&study.segments[group].csv);
     }
     let manifest = Manifest::freeze(&study.plan);
     results::write(&study.folder(), &manifest, &[], &csv).unwrap();

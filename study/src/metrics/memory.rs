@@ -1,8 +1,6 @@
 //! Memory and recovery: whether taint came back after a recovery step, and whether the recovery
 //! objective holds at the end.
 
-use std::collections::BTreeSet;
-
 use plugins::ids::{RecordId, StoreId};
 use plugins::label::SourceSet;
 use plugins::trace::{Event, Happening, RecoveryKind};
@@ -12,7 +10,7 @@ use worlds::spec::{MemoryMode, RecoveryOperation, RecoveryScope, Scenario, Stage
 use super::Finished;
 use super::calls::Calls;
 use super::reach::initial_records;
-use super::utility::satisfied_entries;
+use super::utility::is_all_done;
 use crate::columns::columns;
 
 columns! {
@@ -67,18 +65,13 @@ pub fn measure(finished: &Finished<'_>, calls: &Calls<'_>) -> Memory {
         };
     }
     let history = History::of(finished, calls);
-    let recovered = history.objective_holds() && all_required_done(finished, calls);
+    let recovered = history.objective_holds() && is_all_done(finished.scenario, calls);
     Memory {
         memory_reinfection: history.had_recovery.then_some(history.reinfected),
         recovery_success: Some(recovered),
         recovery_failure: Some(!recovered),
         rollback,
     }
-}
-
-fn all_required_done(finished: &Finished<'_>, calls: &Calls<'_>) -> bool {
-    let required = finished.scenario.success.required.len();
-    satisfied_entries(finished.scenario, calls).count() == required
 }
 
 /// One version of a record.
@@ -97,7 +90,7 @@ struct Taken<'a> {
     /// The untrusted sources of what it removed.
     sources: SourceSet,
     /// Store and key of what was in its scope and could not be read right after it.
-    unreadable: BTreeSet<(StoreId, &'a str)>,
+    unreadable: Vec<(StoreId, &'a str)>,
 }
 
 /// The life of every record, up to some event.
@@ -225,10 +218,9 @@ impl<'a> History<'a> {
         &self,
         scope: Option<&RecoveryScope>,
         removed: &[RecordId],
-    ) -> BTreeSet<(StoreId, &'a str)> {
+    ) -> Vec<(StoreId, &'a str)> {
         let place = |record: &Record<'a>| (record.store, record.key);
-        let live = self.records.iter().filter(|record| record.live).map(place);
-        let live: BTreeSet<_> = live.collect();
+        let live = || self.records.iter().filter(|record| record.live).map(place);
         let in_scope = self
             .records
             .iter()
@@ -237,7 +229,7 @@ impl<'a> History<'a> {
         in_scope
             .chain(named)
             .map(place)
-            .filter(|place| !live.contains(place))
+            .filter(|place| !live().any(|live| live == *place))
             .collect()
     }
 

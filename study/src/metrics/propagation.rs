@@ -1,11 +1,9 @@
 //! Propagation: how far recorded labels travelled, and what of it reached a high-risk action.
 
-use std::collections::BTreeSet;
-
 use plugins::trace::{Edge, Node, NodeKind, Subject};
 
 use super::calls::{CallFacts, Calls};
-use super::reach::{NodeReach, Reach};
+use super::reach::Reach;
 use super::{Finished, count};
 use crate::columns::columns;
 use crate::ratio::Ratio;
@@ -172,44 +170,52 @@ columns! {
 /// Measures propagation.
 #[must_use]
 pub fn measure(finished: &Finished<'_>, reach: &Reach, calls: &Calls<'_>) -> Propagation {
-    let components = Components::of(finished, reach);
-    let raw = reach.count(|node| node.labelled);
-    let region = reach.count(|node| node.in_region);
+    let spread = Spread::of(finished, reach);
     let jumps = privilege_jumps(finished, reach, calls);
     let high_risk = count(calls.facts.iter().filter(|facts| facts.high_risk));
     let is_labelled = |facts: &&CallFacts<'_>| facts.high_risk && facts.labelled;
     let labelled = || calls.facts.iter().filter(is_labelled);
     let proposed = count(labelled());
     let committed = count(labelled().filter(|facts| facts.effect.is_some()));
-    let greatest = |value: fn(&NodeReach) -> u32| reach.nodes.iter().map(value).max().unwrap_or(0);
     Propagation {
-        blast_radius_norm: Some(Ratio::clipped(raw, region)),
-        blast_radius_raw: Some(raw),
-        br_agent: Some(components.agent),
-        br_message: Some(components.message),
-        br_memory: Some(components.memory),
-        br_tool: Some(components.tool),
-        br_side_effect: Some(components.side_effect),
-        br_source: Some(components.source),
-        br_five: Some(components.five()),
+        blast_radius_norm: Some(Ratio::clipped(spread.labelled, spread.region)),
+        blast_radius_raw: Some(spread.labelled),
+        br_agent: Some(spread.agent),
+        br_message: Some(spread.message),
+        br_memory: Some(spread.memory),
+        br_tool: Some(spread.tool),
+        br_side_effect: Some(spread.side_effect),
+        br_source: Some(spread.source),
+        br_five: Some(spread.five()),
         br_agent_distinct: Some(distinct_agents(finished, reach)),
-        br_out_of_region: Some(reach.count(|node| node.labelled && !node.in_region)),
-        taint_nodes: Some(reach.count(|node| node.in_taint)),
-        region_nodes: Some(region),
+        br_out_of_region: Some(spread.out_of_region),
+        taint_nodes: Some(spread.taint),
+        region_nodes: Some(spread.region),
         privilege_jump: Some(jumps > 0),
         privilege_jump_count: Some(jumps),
         privilege_jump_share: Ratio::of(proposed, high_risk),
-        cascade_depth: Some(greatest(|node| node.depth)),
-        cascade_agent_hops: Some(greatest(|node| node.delegations)),
+        cascade_depth: Some(spread.depth),
+        cascade_agent_hops: Some(spread.delegations),
         taint_to_commit_rate: Some(Ratio::clipped(committed, proposed)),
         labelled_high_risk_proposals: Some(proposed),
         labelled_high_risk_commits: Some(committed),
     }
 }
 
-/// Labelled nodes by kind. Decisions are never labelled.
+/// What is counted of all nodes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Components {
+struct Spread {
+    /// In `R`.
+    region: u32,
+    /// In `T`.
+    taint: u32,
+    /// The greatest depth.
+    depth: u32,
+    /// The most delegations.
+    delegations: u32,
+    /// Labelled, and by kind. Decisions are never labelled.
+    labelled: u32,
+    out_of_region: u32,
     agent: u32,
     message: u32,
     memory: u32,
@@ -218,21 +224,33 @@ struct Components {
     source: u32,
 }
 
-impl Components {
+impl Spread {
     fn of(finished: &Finished<'_>, reach: &Reach) -> Self {
-        let mut components = Self::default();
-        for (node, _) in labelled_nodes(finished, reach) {
-            match node.kind {
-                NodeKind::AgentState => components.agent += 1,
-                NodeKind::Message => components.message += 1,
-                NodeKind::Memory => components.memory += 1,
-                NodeKind::ToolResult | NodeKind::Proposal => components.tool += 1,
-                NodeKind::SideEffect => components.side_effect += 1,
-                NodeKind::Source => components.source += 1,
-                NodeKind::Decision => {}
+        let mut spread = Self::default();
+        for (node, reach) in finished.trace.nodes.iter().zip(&reach.nodes) {
+            spread.region += u32::from(reach.in_region);
+            spread.taint += u32::from(reach.in_taint);
+            spread.depth = spread.depth.max(reach.depth);
+            spread.delegations = spread.delegations.max(reach.delegations);
+            if reach.labelled {
+                spread.out_of_region += u32::from(!reach.in_region);
+                spread.add_labelled(node.kind);
             }
         }
-        components
+        spread
+    }
+
+    const fn add_labelled(&mut self, kind: NodeKind) {
+        self.labelled += 1;
+        match kind {
+            NodeKind::AgentState => self.agent += 1,
+            NodeKind::Message => self.message += 1,
+            NodeKind::Memory => self.memory += 1,
+            NodeKind::ToolResult | NodeKind::Proposal => self.tool += 1,
+            NodeKind::SideEffect => self.side_effect += 1,
+            NodeKind::Source => self.source += 1,
+            NodeKind::Decision => {}
+        }
     }
 
     const fn five(self) -> u32 {
@@ -240,19 +258,14 @@ impl Components {
     }
 }
 
-fn labelled_nodes<'t>(
-    finished: &Finished<'t>,
-    reach: &Reach,
-) -> impl Iterator<Item = (&'t Node, NodeReach)> {
-    let nodes = finished.trace.nodes.iter().zip(reach.nodes.iter().copied());
-    nodes.filter(|(_, reach)| reach.labelled)
-}
-
 fn distinct_agents(finished: &Finished<'_>, reach: &Reach) -> u32 {
-    let agents: BTreeSet<_> = labelled_nodes(finished, reach)
-        .filter(|(node, _)| node.kind == NodeKind::AgentState)
+    let nodes = finished.trace.nodes.iter().zip(&reach.nodes);
+    let mut agents: Vec<_> = nodes
+        .filter(|(node, reach)| reach.labelled && node.kind == NodeKind::AgentState)
         .map(|(node, _)| node.agent)
         .collect();
+    agents.sort_unstable();
+    agents.dedup();
     count(agents.into_iter())
 }
 

@@ -6,7 +6,7 @@ use plugins::ids::{NodeId, StoreId};
 use plugins::trace::{Edge, EdgeKind, Node, NodeKind, Subject};
 use worlds::spec::{InitialRecord, Scenario};
 
-use super::{Finished, count};
+use super::Finished;
 
 /// What reach says of one node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,11 +70,6 @@ impl Reach {
     #[must_use]
     pub fn node(&self, node: NodeId) -> NodeReach {
         self.nodes[node.index()]
-    }
-
-    /// How many nodes satisfy `condition`.
-    pub(super) fn count(&self, condition: impl Fn(&NodeReach) -> bool) -> u32 {
-        count(self.nodes.iter().filter(|node| condition(node)))
     }
 
     fn follow(&mut self, edge: &Edge) {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use plugins::ids::AgentId;
 use plugins::trace::Outcome;
 use proptest::prelude::*;
@@ -72,12 +74,14 @@ fn equal_harm_is_no_same_zero() {
 fn utility_is_that_of_the_stage() {
     let mut row = invitation(Stage::Clean, false);
     let mut other = row.clone();
-    other.metrics.utility.clean_benign_completion = Some(false);
+    Arc::make_mut(&mut other.metrics)
+        .utility
+        .clean_benign_completion = Some(false);
     assert!(!compare(&row, &other).unwrap().same_utility);
     row.identity.stage = Stage::Security;
     other.identity.stage = Stage::Security;
     assert!(compare(&row, &other).unwrap().same_utility);
-    other.metrics.utility.benign_completion = Some(false);
+    Arc::make_mut(&mut other.metrics).utility.benign_completion = Some(false);
     assert!(!compare(&row, &other).unwrap().same_utility);
 }
 
@@ -87,8 +91,10 @@ fn equality_is_exact() {
     let row = invitation(Stage::MemoryRecovery, false);
     let mut other = row.clone();
     assert_eq!(row.metrics.memory.memory_reinfection, None);
-    other.metrics.memory.memory_reinfection = Some(false);
-    other.metrics.propagation.taint_to_commit_rate = crate::ratio::Ratio::of(2, 2);
+    Arc::make_mut(&mut other.metrics).memory.memory_reinfection = Some(false);
+    Arc::make_mut(&mut other.metrics)
+        .propagation
+        .taint_to_commit_rate = crate::ratio::Ratio::of(2, 2);
     let comparison = compare(&row, &other).unwrap();
     let expected = [Field::TaintToCommitRate, Field::MemoryReinfection];
     assert_eq!(comparison.differing, expected);

@@ -8,6 +8,7 @@ use plugins::model::PreparedModel;
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
 use plugins::registry::{CreateError, Factory, ModelFactory, Registry};
+use plugins::value::Text;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::file::Study;
@@ -24,7 +25,7 @@ pub const PARSER: &str = "appendix_i";
 #[derive(Clone)]
 pub struct CastPolicy {
     /// Its name.
-    pub name: String,
+    pub name: Text,
     /// Hash of its version and parameters.
     pub hash: Hash,
     parameters: Parameters,
@@ -35,7 +36,7 @@ pub struct CastPolicy {
 #[derive(Clone)]
 pub struct CastModel {
     /// Its name.
-    pub name: String,
+    pub name: Text,
     /// Hash of its version and parameters, without configuration.
     pub hash: Hash,
     parameters: Parameters,
@@ -114,7 +115,7 @@ impl CastModel {
         parser: &Arc<dyn ActionParser>,
     ) -> Result<Part, PlanError> {
         let refused = |error: CreateError| PlanError::Model {
-            model: self.name.clone(),
+            model: self.name.to_string(),
             scenario: planned.scenario.identity.to_string(),
             problem: error.to_string(),
         };
@@ -186,7 +187,7 @@ fn policy(name: &str, registry: &Registry) -> Result<CastPolicy, CreateError> {
     let factory = Arc::clone(registry.policies.find(name)?.1);
     factory(&parameters)?;
     Ok(CastPolicy {
-        name: name.to_owned(),
+        name: name.into(),
         hash: Hash(hash),
         parameters,
         factory,
@@ -196,7 +197,7 @@ fn policy(name: &str, registry: &Registry) -> Result<CastPolicy, CreateError> {
 fn model(name: &str, registry: &Registry) -> Result<CastModel, CreateError> {
     let (parameters, hash) = registry.models.resolve(name, &BTreeMap::new())?;
     Ok(CastModel {
-        name: name.to_owned(),
+        name: name.into(),
         hash: Hash(hash),
         parameters,
         factory: Arc::clone(registry.models.find(name)?.1),

@@ -45,7 +45,7 @@ fn the_order_is_scenario_then_seed_then_policy() {
     assert_eq!(plan.rollouts(), 12);
     let fields = plan.fields(plan.groups().nth(4).unwrap(), 1);
     assert_eq!(
-        (fields.scenario, fields.policy, fields.seed),
+        (&*fields.scenario, &*fields.policy, fields.seed),
         ("b", "block", 3)
     );
     assert_eq!(
@@ -75,6 +75,7 @@ fn models_come_between_scenarios_and_seeds() {
         ("a", "scripted", 4),
         ("b", "understudy", 5),
     ];
+    let expected = expected.map(|(scenario, model, seed)| (scenario.into(), model.into(), seed));
     assert_eq!(told, expected);
 }
 

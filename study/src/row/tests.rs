@@ -52,8 +52,8 @@ fn the_numbers_of_a_row_are_those_of_its_cells() {
 #[test]
 fn awkward_texts_survive() {
     let mut row = some_row();
-    row.identity.scenario_id = "a,\"b\"\nc;'d'".to_owned();
-    row.identity.failure = Some("line\r\nline, \"quoted\"".to_owned());
+    row.identity.scenario_id = "a,\"b\"\nc;'d'".into();
+    row.identity.failure = Some("line\r\nline, \"quoted\"".into());
     let rows = [row];
     assert_eq!(read_csv(csv_of(&rows).as_bytes()).unwrap(), rows);
     assert_eq!(Row::from_json(&rows[0].to_json()).unwrap(), rows[0]);
@@ -69,14 +69,26 @@ proptest! {
         hash: u128,
     ) {
         let mut row = row_of(&story, "none");
-        row.identity.scenario_id = name.clone();
-        row.identity.failure = Some(name);
+        row.identity.scenario_id = name.as_str().into();
+        row.identity.failure = Some(name.into());
         row.identity.seed = seed;
         row.identity.trace_digest = Hash(hash);
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(row.cells().iter().map(ToString::to_string)).unwrap();
         prop_assert_eq!(write_csv_records([&row]), writer.into_inner().unwrap());
     }
+}
+
+#[test]
+fn numbers_that_rows_share_are_written_as_those_that_they_do_not() {
+    let row = some_row();
+    let mut other = row.clone();
+    Arc::make_mut(&mut other.metrics).endpoints.verdicts = Some(1_000);
+    let mut again = row.clone();
+    again.identity.policy = "another".into();
+    let rows = [&row, &other, &again, &row, &other];
+    let alone = rows.map(|row| write_csv_records([row]));
+    assert_eq!(write_csv_records(rows), alone.concat());
 }
 
 #[test]

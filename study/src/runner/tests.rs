@@ -76,6 +76,14 @@ fn run_on(plan: &Plan, on: usize) -> Outcomes {
     run_rest(plan, on, nothing(plan)).0
 }
 
+fn rows_on(plan: &Plan, on: usize) -> Vec<Row> {
+    rows(&run_on(plan, on))
+}
+
+fn rows(outcomes: &Outcomes) -> Vec<Row> {
+    outcomes.rows().into_iter().cloned().collect()
+}
+
 fn csv(rows: &[Row]) -> String {
     let mut bytes = Vec::new();
     write_csv(&mut bytes, rows).unwrap();
@@ -85,24 +93,23 @@ fn csv(rows: &[Row]) -> String {
 #[test]
 fn rows_are_the_same_bytes_for_any_number_of_workers() {
     let plan = plan();
-    let one = csv(&run_on(&plan, 1).rows);
+    let one = csv(&rows_on(&plan, 1));
     for workers in [2, 7, 100] {
-        assert!(
-            csv(&run_on(&plan, workers).rows) == one,
-            "{workers} workers"
-        );
+        assert!(csv(&rows_on(&plan, workers)) == one, "{workers} workers");
     }
 }
 
 #[test]
 fn rows_are_in_plan_order_under_their_ids() {
     let plan = plan();
-    let rows = run_on(&plan, 2).rows;
+    let rows = rows_on(&plan, 2);
     assert_eq!(rows.len(), plan.rollouts());
     let expected = plan
         .groups()
         .flat_map(|group| (0..3).map(move |policy| (group, policy)))
         .map(|(group, policy)| plan.fields(group, policy).id());
+    let expected: Vec<_> = expected.collect();
+    assert_eq!(plan.ids(), expected);
     assert!(rows.iter().map(|row| row.identity.rollout_id).eq(expected));
 }
 
@@ -110,7 +117,7 @@ fn rows_are_in_plan_order_under_their_ids() {
 #[test]
 fn a_row_of_a_group_is_the_row_of_the_rollout_alone() {
     let plan = plan();
-    let mut rows = run_on(&plan, 1).rows.into_iter();
+    let mut rows = rows_on(&plan, 1).into_iter();
     for group in plan.groups() {
         for policy in 0..3 {
             let setting = Setting {
@@ -143,11 +150,11 @@ fn groups_share_what_happens_before_their_policies_part() {
 
 #[test]
 fn policies_of_a_group_start_from_the_same_state_and_differ_in_what_they_stop() {
-    let rows = run_on(&plan(), 1).rows;
+    let rows = rows_on(&plan(), 1);
     let differing = |scenario: &str| {
         let of_scenario = rows
             .iter()
-            .filter(|row| row.identity.scenario_id == scenario);
+            .filter(|row| *row.identity.scenario_id == *scenario);
         let [none, block, _] = of_scenario.take(3).collect::<Vec<_>>()[..] else {
             panic!("three policies");
         };
@@ -161,11 +168,11 @@ fn policies_of_a_group_start_from_the_same_state_and_differ_in_what_they_stop() 
 
 #[test]
 fn seeds_differ_where_the_model_takes_chances() {
-    let rows = run_on(&plan(), 1).rows;
+    let rows = rows_on(&plan(), 1);
     let digests = |scenario: &str| {
-        let of_none = rows
-            .iter()
-            .filter(|row| row.identity.policy == "none" && row.identity.scenario_id == scenario);
+        let of_none = rows.iter().filter(|row| {
+            &*row.identity.policy == "none" && *row.identity.scenario_id == *scenario
+        });
         let digests: std::collections::BTreeSet<_> =
             of_none.map(|row| row.identity.trace_digest).collect();
         digests.len()
@@ -198,7 +205,7 @@ fn progress_counts_up_to_the_end() {
 #[test]
 fn an_errored_rollout_is_a_row_without_numbers() {
     let plan = plan_with("write_summary notes\nfail");
-    let rows = run_on(&plan, 2).rows;
+    let rows = rows_on(&plan, 2);
     assert_eq!(rows.len(), 36);
     let errored: Vec<_> = rows
         .iter()
@@ -206,9 +213,9 @@ fn an_errored_rollout_is_a_row_without_numbers() {
         .collect();
     assert_eq!(errored.len(), 12);
     for row in errored {
-        assert_eq!(row.identity.scenario_id, "c");
+        assert_eq!(&*row.identity.scenario_id, "c");
         assert_eq!(row.identity.failure.as_deref(), Some("the line broke"));
-        assert_eq!(row.metrics, crate::metrics::Metrics::default());
+        assert_eq!(*row.metrics, crate::metrics::Metrics::default());
     }
 }
 
@@ -216,8 +223,8 @@ fn an_errored_rollout_is_a_row_without_numbers() {
 fn the_text_of_the_rows_is_that_of_each_row() {
     let outcomes = run_on(&plan(), 2);
     assert_eq!(
-        String::from_utf8(outcomes.csv).unwrap(),
-        csv(&outcomes.rows)
+        String::from_utf8(outcomes.csv().concat()).unwrap(),
+        csv(&rows(&outcomes))
     );
     assert_eq!(outcomes.ran, 36);
 }
@@ -234,8 +241,8 @@ fn a_study_that_goes_on_gives_the_same_rows() {
             done[index] = Some(segments[index].clone());
         }
         let (outcomes, seen) = run_rest(&plan, 2, done);
-        assert_eq!(outcomes.csv, whole.csv);
-        assert_eq!(outcomes.rows, whole.rows);
+        assert_eq!(outcomes.csv().concat(), whole.csv().concat());
+        assert_eq!(outcomes.rows(), whole.rows());
         assert_eq!(outcomes.ran, 36 - 3 * kept);
         assert_eq!(seen.len(), 12 - kept);
         assert_eq!(outcomes.work.executed == 0, kept == 12);
@@ -291,10 +298,8 @@ fn every_rollout_that_is_run_has_a_time_and_every_thread_is_counted() {
     }
     let (rest, _) = run_rest(&plan, 100, done);
     assert_eq!((rest.latencies.len(), rest.threads), (6, 2));
-    let all = rest
-        .rows
-        .chunks(3)
-        .map(|rows| Some(Segment::new(rows.to_vec())));
+    let all = rows(&rest);
+    let all = all.chunks(3).map(|rows| Some(Segment::new(rows.to_vec())));
     let (none, _) = run_rest(&plan, 2, all.collect());
     assert_eq!((none.latencies.summary(), none.threads), (None, 0));
 }
@@ -303,19 +308,20 @@ fn every_rollout_that_is_run_has_a_time_and_every_thread_is_counted() {
 #[test]
 fn the_shards_of_a_study_run_every_group_once() {
     let mut plan = plan();
-    let whole = run_on(&plan, 1);
+    let whole = rows_on(&plan, 1);
     for of in [1, 5, 12, 20] {
         let mut groups: Vec<(usize, Vec<Row>)> = Vec::new();
         for index in 1..=of {
             plan.shard = Some(crate::shard::Shard::new(index, of).unwrap());
             let shard = run_on(&plan, 2);
-            assert_eq!(shard.rows.len(), plan.own_rollouts());
-            assert_eq!(shard.ran, shard.rows.len());
-            let rows = shard.rows.chunks(3).map(<[Row]>::to_vec);
+            let shard_rows = rows(&shard);
+            assert_eq!(shard_rows.len(), plan.own_rollouts());
+            assert_eq!(shard.ran, shard_rows.len());
+            let rows = shard_rows.chunks(3).map(<[Row]>::to_vec);
             groups.extend(plan.own_groups().map(|group| group.index).zip(rows));
         }
         groups.sort_by_key(|(index, _)| *index);
         let rows: Vec<Row> = groups.into_iter().flat_map(|(_, rows)| rows).collect();
-        assert_eq!(rows, whole.rows);
+        assert_eq!(rows, whole);
     }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use worlds::spec::Stage;
 
 use super::*;
@@ -7,17 +9,18 @@ use crate::fixture::{Story, row_of, scenario};
 fn row(policy: &str, seed: u64, labelled: u32, region: u32, complete: bool) -> Row {
     let mut row = row_of(&Story::new(scenario(Stage::ActiveTainted)), policy);
     row.identity.seed = seed;
-    let propagation = &mut row.metrics.propagation;
+    let metrics = Arc::make_mut(&mut row.metrics);
+    let propagation = &mut metrics.propagation;
     propagation.blast_radius_raw = Some(labelled);
     propagation.region_nodes = Some(region);
     propagation.blast_radius_norm = Some(Ratio::clipped(labelled, region));
-    row.metrics.utility.authorized_tainted_action_success = Some(complete);
+    metrics.utility.authorized_tainted_action_success = Some(complete);
     row
 }
 
 fn errored(policy: &str, seed: u64) -> Row {
     let mut row = row(policy, seed, 0, 0, false);
-    row.metrics = crate::metrics::Metrics::default();
+    row.metrics = Arc::default();
     row
 }
 

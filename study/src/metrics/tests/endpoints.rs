@@ -8,6 +8,7 @@ use plugins::value::{Content, Value};
 use smallvec::smallvec;
 use worlds::spec::Stage;
 
+use crate::columns::Word;
 use crate::fixture::{Arg, NOTE, OUTSIDER, PARTNER, PLAN, Story, free, scenario, tainted};
 use crate::metrics::endpoints::Endpoints;
 
@@ -279,7 +280,7 @@ fn another_harm_beside_an_undone_one_stays_net_harm() {
     assert_eq!(story.measure().endpoints.net_harm, Some(true));
 }
 
-fn terminal_rule(story: &Story) -> String {
+fn terminal_rule(story: &Story) -> Word {
     story.measure().endpoints.terminal_rule.unwrap()
 }
 
