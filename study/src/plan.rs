@@ -134,14 +134,18 @@ impl Plan {
             ids: Vec::new(),
             shard: None,
         };
-        let policies = 0..plan.study.policies.len();
-        let ids_of = |group| policies.clone().map(move |policy| (group, policy));
-        let rollouts = plan.groups().flat_map(ids_of);
-        plan.ids = rollouts
-            .map(|(group, policy)| plan.fields(group, policy).id())
-            .collect();
+        plan.ids = plan.computed_ids();
         require_different(&plan.ids)?;
         Ok(plan)
+    }
+
+    fn computed_ids(&self) -> Vec<Hash> {
+        let mut ids = Vec::with_capacity(self.rollouts());
+        for group in self.groups() {
+            let policies = 0..self.study.policies.len();
+            ids.extend(policies.map(|policy| self.fields(group, policy).id()));
+        }
+        ids
     }
 
     /// How many rollouts there are.

@@ -235,6 +235,9 @@ impl Identity {
     }
 }
 
+/// The outcome of a rollout that ran to its end, as nearly all do.
+pub(crate) const COMPLETED: &str = "completed";
+
 /// The outcome of a rollout whose backend failed.
 pub const ERRORED: &str = "errored";
 

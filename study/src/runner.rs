@@ -45,7 +45,7 @@ pub enum Ended {
 /// What a study gave.
 #[derive(Clone, Debug)]
 pub struct Outcomes {
-    /// The rows in plan order: by scenario, model, seed and policy.
+    /// The groups in plan order: by scenario, model and seed.
     pub segments: Vec<Segment>,
     /// How many of the rows were run now; the others were finished before.
     pub ran: usize,
@@ -58,7 +58,7 @@ pub struct Outcomes {
 }
 
 impl Outcomes {
-    /// The rows in plan order.
+    /// The rows in plan order: by scenario, model, seed and policy.
     #[must_use]
     pub fn rows(&self) -> Vec<&Row> {
         let segments = self.segments.iter();

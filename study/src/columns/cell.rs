@@ -197,6 +197,7 @@ impl<S: Scalar> Quantity for Option<S> {
     const PARTS: &'static [Part] = &[Part::Value];
     const EXPECTED: &'static str = S::WORDS;
 
+    #[inline]
     fn write(&self, out: &mut impl CellWriter) {
         match self {
             None => out.null(),
@@ -246,6 +247,7 @@ impl Quantity for Option<Ratio> {
 impl Scalar for bool {
     const WORDS: &'static str = "0 or 1";
 
+    #[inline]
     fn put(&self, out: &mut impl CellWriter) {
         out.integer(u64::from(*self));
     }
@@ -262,6 +264,7 @@ impl Scalar for bool {
 impl Scalar for u32 {
     const WORDS: &'static str = "a whole number";
 
+    #[inline]
     fn put(&self, out: &mut impl CellWriter) {
         out.integer(u64::from(*self));
     }
@@ -274,6 +277,7 @@ impl Scalar for u32 {
 impl Scalar for u64 {
     const WORDS: &'static str = "a whole number";
 
+    #[inline]
     fn put(&self, out: &mut impl CellWriter) {
         out.integer(*self);
     }

@@ -72,9 +72,7 @@ impl CellWriter for CsvLine<'_> {
 
     fn text(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        // None of the special characters comes after the comma, and hardly a name has one before it.
-        let may_be_special = bytes.iter().any(|&byte| byte <= b',');
-        if may_be_special && bytes.iter().any(|byte| b",\"\r\n".contains(byte)) {
+        if !is_plain(bytes) && bytes.iter().any(|byte| b",\"\r\n".contains(byte)) {
             quoted(bytes, self.0);
         } else {
             self.0.extend_from_slice(bytes);
@@ -106,6 +104,15 @@ fn usual_quotient(ratio: Ratio) -> Option<&'static str> {
 
 /// Up to so many are a few.
 const A_FEW: u32 = 32;
+
+/// Whether all bytes come after the comma, which is the last of the special ones. Hardly a name has
+/// another, and eight are looked at together.
+fn is_plain(text: &[u8]) -> bool {
+    let is_after = |byte: &u8| *byte > b',';
+    let (eights, rest) = text.as_chunks::<8>();
+    let all_after = |eight: &[u8; 8]| eight.iter().fold(true, |all, byte| all & is_after(byte));
+    eights.iter().all(all_after) && rest.iter().all(is_after)
+}
 
 /// A text between quotation marks, its own doubled.
 fn quoted(text: &[u8], out: &mut Vec<u8>) {

@@ -147,6 +147,13 @@ fn a_script_that_the_model_refuses_is_told_with_its_scenario() {
 }
 
 #[test]
+fn two_rollouts_of_one_id_are_refused() {
+    assert!(require_different(&[Hash(3), Hash(1), Hash(2)]).is_ok());
+    let error = require_different(&[Hash(3), Hash(1), Hash(2), Hash(1)]).unwrap_err();
+    assert!(matches!(error, PlanError::SameRollout(Hash(1))), "{error}");
+}
+
+#[test]
 fn two_scenarios_of_one_name_are_refused() {
     let error = plan_of(TEXT, vec![planned("a", ""), planned("a", "final")]).unwrap_err();
     let expected =

@@ -232,7 +232,9 @@ fn an_empty_file_of_rows_is_empty_and_no_file_is_not() {
 }
 
 #[test]
-fn an_errored_row_is_known_by_the_word_of_the_trace() {
+fn outcomes_have_the_words_of_the_trace() {
+    let completed = plugins::trace::Outcome::Completed;
+    assert_eq!(engine::export::names::outcome(&completed), COMPLETED);
     let errored = plugins::trace::Outcome::Errored("gone".into());
     assert_eq!(engine::export::names::outcome(&errored), ERRORED);
 }

@@ -16,7 +16,7 @@ use worlds::spec::{Domain, Stage};
 use crate::columns::{Hash, Word};
 use crate::metrics::{Finished, Metrics, measure};
 use crate::rollout_id::RolloutFields;
-use crate::row::{Identity, ROW_SCHEMA, Row};
+use crate::row::{COMPLETED, Identity, ROW_SCHEMA, Row};
 
 /// What the provider of a simulated model does with the seed.
 const KEYED: &str = "keyed";
@@ -91,7 +91,7 @@ impl Course {
         });
         Self {
             trace_digest: Hash(rollout.trace_digest()),
-            outcome: names::outcome(outcome).into(),
+            outcome: word(outcome),
             failure: match outcome {
                 Outcome::Errored(message) => Some(message.clone()),
                 Outcome::Completed | Outcome::LimitReached(_) => None,
@@ -101,6 +101,14 @@ impl Course {
             edges: length(trace.edges.len()),
             metrics: Arc::new(metrics),
         }
+    }
+}
+
+/// How a rollout ended, in a word.
+fn word(outcome: &Outcome) -> Word {
+    match outcome {
+        Outcome::Completed => COMPLETED.into(),
+        Outcome::LimitReached(_) | Outcome::Errored(_) => names::outcome(outcome).into(),
     }
 }
 

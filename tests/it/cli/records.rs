@@ -236,7 +236,7 @@ fn forge_rows(place: &Place, change: impl FnOnce(String) -> String) {
     let manifest = study::manifest::Manifest::from_json(&place.read("results/demos/manifest.json"));
     let folder = Folder::open(&place.path("results/demos")).expect("a folder");
     let manifest = manifest.expect("a manifest");
-    study::results::write(&folder, &manifest, &[], text.as_bytes()).expect("written");
+    study::results::write(&folder, &manifest, &[], &[text.as_bytes()]).expect("written");
 }
 
 #[test]
