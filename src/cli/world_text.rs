@@ -1,12 +1,12 @@
 //! The text of a world or family and of its script, from a file or from inside the program, and what
 //! is wrong with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use containment_bench::Scene;
-use models::scripted::{Script, Severity, World};
+use models::scripted::{Script, ScriptError, Severity, World};
 use plugins::ids::SourceId;
 use worlds::Checked;
 use worlds::diagnostic::MOST_PROBLEMS;
@@ -141,8 +141,9 @@ pub(crate) fn script_problems(
     text: &str,
     scenario: Option<&Scenario>,
 ) -> Vec<Problem> {
-    let found = script_findings(text, scenario).into_iter();
+    let found = script_findings(&Script::parse(text), text, scenario);
     found
+        .into_iter()
         .map(|found| found.problem.at(origin, text, found.line, found.column))
         .collect()
 }
@@ -153,11 +154,16 @@ pub(crate) fn family_script_problems(family: &WorldText, members: &[Member]) -> 
     let (origin, text) = (&family.origin, &family.text);
     let mut told = BTreeSet::new();
     let mut problems = Vec::new();
+    // Many members differ in their worlds alone.
+    let mut scripts = BTreeMap::new();
     for member in members {
         let Some(script) = &member.script else {
             continue;
         };
-        for found in script_findings(script.text(), Some(&member.scenario)) {
+        let parsed = scripts
+            .entry(script.text())
+            .or_insert_with(|| Script::parse(script.text()));
+        for found in script_findings(parsed, script.text(), Some(&member.scenario)) {
             let (line, column) = script.place(text, found.line, found.column);
             if told.len() < MOST_PROBLEMS && told.insert((line, column)) {
                 problems.push(found.problem.at(origin, text, line, column));
@@ -174,13 +180,17 @@ struct ScriptFinding {
     column: usize,
 }
 
-fn script_findings(text: &str, scenario: Option<&Scenario>) -> Vec<ScriptFinding> {
-    let script = match Script::parse(text) {
+fn script_findings(
+    parsed: &Result<Script, ScriptError>,
+    text: &str,
+    scenario: Option<&Scenario>,
+) -> Vec<ScriptFinding> {
+    let script = match parsed {
         Ok(script) => script,
         Err(error) => {
-            let problem = Problem::new(error.message).code(Code::ScriptSyntax);
+            let problem = Problem::new(error.message.clone()).code(Code::ScriptSyntax);
             return vec![ScriptFinding {
-                problem: problem.maybe_help(error.help),
+                problem: problem.maybe_help(error.help.clone()),
                 line: error.line,
                 column: error.column,
             }];

@@ -315,12 +315,15 @@ impl<'a> Reader<'a> {
     /// The text up to the next quote or backslash.
     fn plain(&mut self, quote: u8) -> &'a str {
         let rest = &self.text[self.position..];
-        let ends = |byte: u8| byte == quote || byte == b'\\';
+        let mut has_control = false;
+        let ends = |byte: u8| {
+            has_control |= byte < b' ';
+            byte == quote || byte == b'\\'
+        };
         let length = rest.bytes().position(ends).unwrap_or(rest.len());
-        let plain = &rest[..length];
-        self.mended |= plain.bytes().min().is_some_and(|least| least < b' ');
+        self.mended |= has_control;
         self.position += length;
-        plain
+        &rest[..length]
     }
 
     /// What follows a backslash. An escape that the end of the text cuts off leaves nothing.

@@ -56,29 +56,18 @@ impl ActionParser for AppendixIParser {
             return parsed(Err("the text is too long"), Repairs::empty(), true);
         }
         let text = completion.trim_ascii();
+        let first = text.starts_with('{').then(|| json::read_object(text, 0));
         let mut repairs = Repairs::empty();
-        if let Some(action) = read_canonical(text, catalogue, &mut repairs) {
+        if let Some(Ok(document)) = &first
+            && !document.mended
+            && document.end == text.len()
+            && let Some(action) = canonical::read(&document.members, catalogue, &mut repairs)
+        {
             return parsed(action, repairs, false);
         }
-        let action = prose::read(text, catalogue, &mut repairs);
+        let action = prose::read(text, first, catalogue, &mut repairs);
         parsed(action, repairs, true)
     }
-}
-
-/// The action, if all of `text` is one canonical object in strict JSON.
-fn read_canonical(
-    text: &str,
-    catalogue: ToolCatalogue<'_>,
-    repairs: &mut Repairs,
-) -> Option<Result<Action, Problem>> {
-    if !text.starts_with('{') {
-        return None;
-    }
-    let document = json::read_object(text, 0).ok()?;
-    if document.mended || document.end != text.len() {
-        return None;
-    }
-    canonical::read(&document.members, catalogue, repairs)
 }
 
 /// `strict_reading_is_final`: a strict parser takes for a final answer all that is not canonical.

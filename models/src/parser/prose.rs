@@ -2,7 +2,7 @@
 
 use plugins::action::{Action, Repairs, ToolCatalogue};
 
-use super::json::{Document, Json, read_object};
+use super::json::{Document, Failure, Json, read_object};
 use super::{Problem, aliases, messages};
 
 const FENCE: &str = "```";
@@ -12,15 +12,16 @@ const NONE: Problem = "no action is found";
 const CUT_TEXT: Problem = "cut off inside a text";
 const SEVERAL: Problem = "more than one action";
 
-/// The only action in `text`.
-pub(super) fn read(
-    text: &str,
+/// The only action in `text`; `first` is the object with which it begins, if it does, as it was read.
+pub(super) fn read<'t>(
+    text: &'t str,
+    first: Option<Result<Document<'t>, Failure>>,
     catalogue: ToolCatalogue<'_>,
     repairs: &mut Repairs,
 ) -> Result<Action, Problem> {
     match find_two_lines(text) {
         Some(lines) => two_lines(text, &lines, catalogue, repairs),
-        None => only_object(text, catalogue, repairs),
+        None => only_object(text, first, catalogue, repairs),
     }
 }
 
@@ -29,15 +30,17 @@ pub(super) fn read(
 /// An object that breaks off after its first key might have been the action, and what stands
 /// inside it is not one: then there is no certain reading. Reading goes on where a failed attempt
 /// stopped, so that the whole search is linear.
-fn only_object(
-    text: &str,
+fn only_object<'t>(
+    text: &'t str,
+    mut first: Option<Result<Document<'t>, Failure>>,
     catalogue: ToolCatalogue<'_>,
     repairs: &mut Repairs,
 ) -> Result<Action, Problem> {
     let mut found = None;
     let mut position = 0;
     while let Some(start) = next_brace(text, position) {
-        let document = match read_object(text, start) {
+        let read = first.take().unwrap_or_else(|| read_object(text, start));
+        let document = match read {
             Ok(document) => document,
             Err(failure) if failure.began => return Err(failure.problem),
             Err(failure) => {
@@ -194,5 +197,5 @@ fn open_fence(text: &str) -> (&str, bool) {
 /// Whether `text` holds an action, or something broken that may have been one.
 fn holds_action(text: &str, catalogue: ToolCatalogue<'_>) -> bool {
     find_two_lines(text).is_some()
-        || only_object(text, catalogue, &mut Repairs::empty()) != Err(NONE)
+        || only_object(text, None, catalogue, &mut Repairs::empty()) != Err(NONE)
 }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 
 use plugins::draws::Draws;
-use plugins::ids::ToolId;
+use plugins::ids::{SourceId, ToolId};
 use plugins::model::{Input, ModelFailure, Segment, SegmentKind, Turn};
 use plugins::policy::DenialReason;
 use plugins::tool::{Operation, RiskClass, ToolSpec};
@@ -14,7 +14,7 @@ use super::open::{Character, Dice, Seen};
 
 /// How many segments a turn may look at, all searches together. A step with a few copies looks at a
 /// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
-const MOST_LOOKS: u32 = 100_000;
+const MOST_LOOKS: usize = 100_000;
 
 /// A turn as a script sees it.
 pub(super) struct View<'t> {
@@ -22,7 +22,7 @@ pub(super) struct View<'t> {
     /// Who decides what the script leaves open.
     pub(super) character: &'t dyn Character,
     /// How many segments may still be looked at.
-    looks_left: Cell<u32>,
+    looks_left: Cell<usize>,
     /// What was found out of the context and is asked again: it is searched once.
     goal: OnceCell<Option<Input>>,
     history: OnceCell<History>,
@@ -80,15 +80,18 @@ impl<'t> View<'t> {
         Err(ModelFailure(message))
     }
 
-    /// The segments from the latest back, as long as the turn may look at more.
-    fn backwards(&self) -> impl Iterator<Item = (usize, &'t Segment)> {
-        let may_look = || {
-            let left = self.looks_left.get();
-            self.looks_left.set(left.saturating_sub(1));
-            left > 0
-        };
-        let segments = self.turn.context.iter().enumerate().rev();
-        segments.take_while(move |_| may_look())
+    /// What `find` makes of the latest segment of which it makes something, if the turn may look at
+    /// that many.
+    fn search<T>(&self, find: impl Fn(usize, &'t Segment) -> Option<T>) -> Option<T> {
+        let context = self.turn.context;
+        let left = self.looks_left.get();
+        let oldest = context.len().saturating_sub(left);
+        let mut latest_first = (oldest..context.len()).rev();
+        let found = latest_first.find_map(|position| find(position, &context[position]));
+        // What was not reached was not looked at.
+        self.looks_left
+            .set(left - (context.len() - oldest - latest_first.len()));
+        found
     }
 
     /// Whether `condition` of `step` holds.
@@ -162,21 +165,20 @@ impl<'t> View<'t> {
 
     /// The latest segment of this origin.
     pub(super) fn latest(&self, origin: &Origin) -> Option<Input> {
-        let (position, _) = self
-            .backwards()
-            .find(|(_, segment)| self.is_from(segment, origin))?;
-        Some(input(position, None))
+        self.search(|position, segment| {
+            let is_from = self.is_from(segment, origin);
+            is_from.then(|| input(position, None))
+        })
     }
 
     /// The goal of the episode, if this agent was given it.
     pub(super) fn goal(&self) -> Option<Input> {
-        let search = || {
-            let (position, _) = self
-                .backwards()
-                .find(|(_, segment)| segment.kind == SegmentKind::Goal)?;
-            Some(input(position, None))
-        };
-        *self.goal.get_or_init(search)
+        *self.goal.get_or_init(|| {
+            self.search(|position, segment| {
+                let is_goal = segment.kind == SegmentKind::Goal;
+                is_goal.then(|| input(position, None))
+            })
+        })
     }
 
     /// All parts of what a step says; nothing if one copies what the agent has not seen.
@@ -222,13 +224,14 @@ impl<'t> View<'t> {
 
     /// The field of the latest segment of this origin that has it.
     fn copy(&self, origin: &Origin, field: &str) -> Option<(&'t str, Input)> {
-        self.backwards()
-            .filter(|(_, segment)| self.is_from(segment, origin))
-            .find_map(|(position, segment)| {
-                let (field, value) = segment.content.field(field)?;
-                let field = u16::try_from(field).ok()?;
-                Some((&**value, input(position, Some(field))))
-            })
+        self.search(|position, segment| {
+            if !self.is_from(segment, origin) {
+                return None;
+            }
+            let (field, value) = segment.content.field(field)?;
+            let field = u16::try_from(field).ok()?;
+            Some((&**value, input(position, Some(field))))
+        })
     }
 
     /// The agent's last turn, if it has had one.
@@ -263,32 +266,32 @@ impl<'t> View<'t> {
     }
 
     fn any(&self, fits: impl Fn(SegmentKind) -> bool) -> bool {
-        self.backwards().any(|(_, segment)| fits(segment.kind))
+        let fits = |_, segment: &Segment| fits(segment.kind).then_some(());
+        self.search(fits).is_some()
     }
 
+    #[inline]
     fn is_from(&self, segment: &Segment, origin: &Origin) -> bool {
-        if let SegmentKind::Observation {
-            source: Some(source),
-            ..
-        } = segment.kind
-        {
-            let sources = &self.turn.briefing.sources;
-            if sources
-                .get(source.index())
-                .is_some_and(|source| source.name == origin.name)
-            {
-                return true;
+        match segment.kind {
+            SegmentKind::Observation { tool, source } => {
+                source.is_some_and(|source| self.is_source(source, &origin.name))
+                    || matches!(&origin.kind, OriginKind::Tool(name) if self.is_tool(tool, name))
             }
-        }
-        match (&origin.kind, segment.kind) {
-            (OriginKind::Goal, SegmentKind::Goal)
-            | (OriginKind::Message, SegmentKind::Message { .. }) => true,
-            (OriginKind::MessageFrom(name), kind) => self.is_message_from(kind, name),
-            (OriginKind::Tool(name), SegmentKind::Observation { tool, .. }) => {
-                self.is_tool(tool, name)
-            }
+            SegmentKind::Message { .. } => match &origin.kind {
+                OriginKind::Message => true,
+                OriginKind::MessageFrom(name) => self.is_message_from(segment.kind, name),
+                _ => false,
+            },
+            SegmentKind::Goal => origin.kind == OriginKind::Goal,
             _ => false,
         }
+    }
+
+    fn is_source(&self, source: SourceId, name: &str) -> bool {
+        let sources = &self.turn.briefing.sources;
+        sources
+            .get(source.index())
+            .is_some_and(|source| *source.name == *name)
     }
 
     fn is_message_from(&self, kind: SegmentKind, name: &str) -> bool {

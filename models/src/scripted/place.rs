@@ -4,6 +4,8 @@
 //! only one form, `Script(agents: {"name": [(step), ...]})`, so brackets and quotes are enough to
 //! find a step again, and a word in it.
 
+use std::cell::OnceCell;
+
 /// A text in quotes, or the opening bracket of a step.
 struct Token<'t> {
     offset: usize,
@@ -27,10 +29,11 @@ pub(super) struct Place<'s> {
     pub(super) after: Option<&'s str>,
 }
 
-/// The places of a script's text.
+/// The places of a script's text. Looked up when the first is asked for: most scripts have nothing
+/// wrong.
 pub(super) struct Places<'t> {
     text: &'t str,
-    tokens: Vec<Token<'t>>,
+    tokens: OnceCell<Vec<Token<'t>>>,
 }
 
 impl<'t> Places<'t> {
@@ -38,7 +41,7 @@ impl<'t> Places<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self {
             text,
-            tokens: tokens(text),
+            tokens: OnceCell::new(),
         }
     }
 
@@ -47,11 +50,12 @@ impl<'t> Places<'t> {
         let owner = |token: &Token<'_>| {
             token.agents == place.agent + 1 && token.steps == place.step.map_or(0, |step| step + 1)
         };
-        let begin = self.tokens.iter().position(owner).unwrap_or_default();
-        let owned = || self.tokens[begin..].iter().take_while(|token| owner(token));
+        let tokens = self.tokens.get_or_init(|| tokens(self.text));
+        let begin = tokens.iter().position(owner).unwrap_or_default();
+        let owned = || tokens[begin..].iter().take_while(|token| owner(token));
         let follows = |before: &Token<'_>| place.after.is_none_or(|word| before.word == Some(word));
         let found = owned()
-            .zip(self.tokens[begin.saturating_sub(1)..].iter())
+            .zip(tokens[begin.saturating_sub(1)..].iter())
             .find(|(token, before)| token.word == Some(place.word) && follows(before));
         let token = found.map(|(token, _)| token);
         let offset = token

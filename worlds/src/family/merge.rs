@@ -1,5 +1,6 @@
 //! From a family file to the text of one member: parts are added, words are put in.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -270,7 +271,8 @@ impl<'o> Writer<'_, 'o> {
     fn literal(&mut self, range: Range<usize>) {
         let written = &self.file[range.clone()];
         let mut done = 0;
-        while let Some(at) = written[done..].find(['{', '}']).map(|found| done + found) {
+        while let Some(found) = first_bracket(&written[done..]) {
+            let at = done + found;
             self.out
                 .copy(self.file, range.start + done..range.start + at);
             done = at + self.bracket(written, at, range.start);
@@ -377,7 +379,7 @@ impl<'w> Dictionary<'w> {
     ) -> Result<String, String> {
         let mut out = String::new();
         let mut rest = value;
-        while let Some(at) = rest.find(['{', '}']) {
+        while let Some(at) = first_bracket(rest) {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
             match bracket(rest) {
@@ -414,6 +416,11 @@ enum Bracket<'t> {
     Alone,
 }
 
+/// Where the first bracket of a text is.
+fn first_bracket(text: &str) -> Option<usize> {
+    text.bytes().position(|byte| matches!(byte, b'{' | b'}'))
+}
+
 fn bracket(text: &str) -> Bracket<'_> {
     if text.starts_with("{{") || text.starts_with("}}") {
         return Bracket::Doubled;
@@ -426,11 +433,35 @@ fn bracket(text: &str) -> Bracket<'_> {
 }
 
 /// A text as it is written between quotes.
-fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"'\\".contains(&byte);
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
     let quoted = ron::to_string(text).unwrap_or_default();
-    quoted
-        .trim_start_matches('"')
-        .strip_suffix('"')
-        .unwrap_or_default()
-        .to_owned()
+    let inside = quoted.trim_start_matches('"').strip_suffix('"');
+    Cow::Owned(inside.unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn a_word_is_written_so_that_it_reads_as_it_is() {
+        for text in [
+            "",
+            "plain (and) #1",
+            "it's",
+            "\"quoted\"",
+            "\\",
+            "a\nb",
+            "é\u{202E}",
+            "\u{7F}",
+        ] {
+            let written = format!("\"{}\"", escaped(text));
+            assert_eq!(written, ron::to_string(text).unwrap(), "{text:?}");
+            assert_eq!(ron::from_str::<String>(&written).unwrap(), text);
+        }
+    }
 }

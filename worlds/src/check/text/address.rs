@@ -9,17 +9,20 @@ const LOCAL_ENDINGS: [&str; 2] = ["local", "example"];
 pub(super) fn foreign(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mails = text.match_indices('@').filter_map(|(at, _)| mail(text, at));
-    let schemes = text
-        .match_indices("://")
-        .filter_map(|(at, _)| web(text, at));
-    let bare = text
-        .match_indices("www.")
-        .filter_map(|(at, _)| bare_host(text, at));
+    let schemes = places(text, ':', "://").filter_map(|at| web(text, at));
+    let bare = places(text, 'w', "www.").filter_map(|at| bare_host(text, at));
     found.extend(mails.chain(schemes).chain(bare));
     found.sort_by_key(|range| range.start);
     // `https://www.x` is one address, not two.
     found.dedup_by(|next, previous| next.start < previous.end);
     found
+}
+
+/// Where `word` stands, which begins with `letter`. A search for a letter costs little to set up, and
+/// most texts are short.
+fn places<'t>(text: &'t str, letter: char, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    let places = text.match_indices(letter).map(|(at, _)| at);
+    places.filter(move |&at| text[at..].starts_with(word))
 }
 
 /// The address around an `@`, if it is one and foreign.

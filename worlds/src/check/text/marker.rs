@@ -150,7 +150,10 @@ impl ByLetter {
 }
 
 fn encoded_runs(text: &str) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut runs = escapes(text);
+    if text.len() <= LONGEST_HEX {
+        return runs;
+    }
     runs.extend(
         runs_of(text, |byte| byte.is_ascii_hexdigit()).filter(|run| {
             run.len() > LONGEST_HEX
@@ -162,7 +165,6 @@ fn encoded_runs(text: &str) -> Vec<Range<usize>> {
         runs_of(text, base64)
             .filter(|run| run.len() > LONGEST_BASE64 && is_mixed(&text[run.clone()])),
     );
-    runs.extend(escapes(text));
     runs.sort_by_key(|run| run.start);
     runs.dedup_by(|next, previous| next.start < previous.end);
     runs
@@ -192,7 +194,8 @@ fn is_mixed(run: &str) -> bool {
 fn escapes(text: &str) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let mut from = 0;
-    while let Some(gap) = text[from..].find(['%', '&', '\\']) {
+    let opens = |&byte: &u8| matches!(byte, b'%' | b'&' | b'\\');
+    while let Some(gap) = text.as_bytes()[from..].iter().position(opens) {
         let start = from + gap;
         let mut end = start;
         let mut count = 0;
