@@ -49,6 +49,10 @@ use study::runner::{Ended, run};
 use tempfile::TempDir;
 use worlds::family::{Member, load_family};
 
+/// That of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Samples of each side in the table.
 const TURNS: usize = 21;
 
