@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crossbeam::channel::{self, Receiver, Sender};
 use crossbeam::thread::Scope;
@@ -74,7 +75,11 @@ impl Outcomes {
 }
 
 /// Groups that may be finished and not yet seen by the calling thread, for each worker.
-const WAITING: usize = 16;
+const WAITING: usize = 256;
+
+/// How long the calling thread rests when it has seen every finished group. A worker that had to wake
+/// it for every group would spend a tenth of its time on that.
+const REST: Duration = Duration::from_millis(1);
 
 /// Runs every rollout of `plan`, or of its shard, that is not in `segments` on `workers` threads. `finished` is told of
 /// each group on the calling thread; when it breaks, or when `stop` is set, no further group is
@@ -106,7 +111,8 @@ pub fn run(
     let mut work = Work::default();
     let (times, all_times) = channel::unbounded();
     let scope = crossbeam::thread::scope(|scope| -> io::Result<()> {
-        for done in start(scope, &queue, workers, times)? {
+        let receiver = start(scope, &queue, workers, times)?;
+        for done in &receiver {
             progress.done += done.segment.rows.len();
             work.executed += done.work.executed;
             work.from_scratch += done.work.from_scratch;
@@ -114,6 +120,9 @@ pub fn run(
             segments[done.group] = Some(done.segment);
             if flow.is_break() {
                 break;
+            }
+            if receiver.is_empty() {
+                std::thread::sleep(REST);
             }
         }
         Ok(())
