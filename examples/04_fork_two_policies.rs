@@ -49,6 +49,7 @@ fn main() -> Result<(), Error> {
                 instrumentation: setting.instrumentation,
                 outcome: rollout.outcome().expect("a finished rollout"),
             });
+            let point = point.expect("both rule on calls, and there is one");
             let harm = metrics.endpoints.committed_harm;
             let spread = metrics.propagation.blast_radius_norm.expect("never null");
             println!(

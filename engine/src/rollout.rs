@@ -45,6 +45,7 @@ pub struct Rollout {
     /// The hash of the policy-free state at the start.
     prestate_hash: u128,
     /// Marks to which nobody goes back, for what they have allocated.
+    #[expect(clippy::vec_box, reason = "a mark is large, and handed back and forth")]
     spare: Vec<Box<Mark>>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plugins::draws::DrawRecord;
+use plugins::draws::{DrawRecord, Draws};
 use plugins::ids::{AgentId, NodeId};
 use plugins::label::LabelId;
 use plugins::policy::{
@@ -34,27 +34,8 @@ pub(crate) fn ask<V: Verdict>(
         parted,
         draws,
     } = guard;
-    let mut ask_one = |member: &mut Member| {
-        draws.at(stage.clock.episode, "policy", stage.clock.key);
-        let mut view = View {
-            briefing: &stage.setup.prepared.scenario.briefing,
-            prefix: stage.recorder.trace.prefix(),
-            labels: &stage.recorder.labels,
-            tick: stage.clock.tick,
-            episode: stage.clock.episode,
-            draws: &mut *draws,
-        };
-        let ruling = call(member.policy.get().as_mut(), &mut view, stage);
-        let drawn: Vec<DrawRecord> = draws.take_record().collect();
-        (ruling, drawn)
-    };
-    let neutral = || {
-        (
-            Ruling::new(V::neutral(), Reason::default_allow()),
-            Vec::new(),
-        )
-    };
     let is_asked = |member: &Member| member.hooks.contains(Hooks::from(hook));
+    let mut ask_one = |member: &mut Member| ask_member(stage, member, draws, &call);
     let answer = if is_asked(&members[0]) {
         ask_one(&mut members[0])
     } else {
@@ -82,6 +63,33 @@ pub(crate) fn ask<V: Verdict>(
             .event(stage.clock.tick, stage.clock.episode, agent, what);
     }
     ruling
+}
+
+/// What a policy says to a hook, and what it drew.
+type Said<V> = (Ruling<V>, Vec<DrawRecord>);
+
+fn neutral<V: Verdict>() -> Said<V> {
+    let ruling = Ruling::new(V::neutral(), Reason::default_allow());
+    (ruling, Vec::new())
+}
+
+fn ask_member<V: Verdict>(
+    stage: &Stage,
+    member: &mut Member,
+    draws: &mut Draws,
+    call: impl Fn(&mut dyn Policy, &mut View<'_>, &Stage) -> Ruling<V>,
+) -> Said<V> {
+    draws.at(stage.clock.episode, "policy", stage.clock.key);
+    let mut view = View {
+        briefing: &stage.setup.prepared.scenario.briefing,
+        prefix: stage.recorder.trace.prefix(),
+        labels: &stage.recorder.labels,
+        tick: stage.clock.tick,
+        episode: stage.clock.episode,
+        draws: &mut *draws,
+    };
+    let ruling = call(member.policy.get().as_mut(), &mut view, stage);
+    (ruling, draws.take_record().collect())
 }
 
 /// Records a ruling, and the decision entity if it has a node.

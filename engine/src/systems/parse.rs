@@ -52,10 +52,8 @@ pub(crate) fn parse(
         named,
     };
     stage.happen(Some(agent), what);
-    let kind = SegmentKind::Own {
-        turn,
-        tag: utterance.tag,
-    };
+    let tag = utterance.tag;
+    let kind = SegmentKind::Own { turn, tag };
     context.push(
         Segment {
             kind,
