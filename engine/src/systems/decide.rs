@@ -1,7 +1,7 @@
 //! Decide: models are called.
 
 use plugins::ids::{AgentId, ToolId};
-use plugins::label::{Flags, Label, LabelId};
+use plugins::label::{Flags, LabelId};
 use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
 use plugins::policy::{Hook, PromptEdit, PromptVerdict, VerdictKind};
 use plugins::trace::{LimitKind, Outcome, Subject};
@@ -188,12 +188,7 @@ fn label_reply(
         None => everything,
         Some(inputs) => seen.join(stage, inputs, everything),
     };
-    let choice_label = stage.labels().get(choice);
-    let control = Label {
-        control: choice_label.sources.union(&choice_label.control),
-        ..Label::bottom()
-    };
-    let control = stage.recorder.labels.intern(control);
+    let control = stage.recorder.labels.chosen_by(choice);
     let derived = |stage: &mut Stage, joined: LabelId| {
         let from_model = stage.recorder.labels.flagged(joined, Flags::VIA_MODEL);
         stage.recorder.labels.join(from_model, control)

@@ -176,6 +176,18 @@ impl LabelTable {
         }
     }
 
+    /// The id of the label of something that was chosen because of what `choice` labels: all that flowed
+    /// into the choice is its control.
+    pub fn chosen_by(&mut self, choice: LabelId) -> LabelId {
+        self.make(chosen(choice), |table| {
+            let choice = table.get(choice);
+            Label {
+                control: choice.sources.union(&choice.control),
+                ..Label::bottom()
+            }
+        })
+    }
+
     /// The id of the label that is made so.
     fn make(&mut self, how: u64, label: impl FnOnce(&Self) -> Label) -> LabelId {
         let place = (mixed(0, how) >> 32) as usize & (MADE - 1);
@@ -234,6 +246,11 @@ const fn joined(a: LabelId, b: LabelId) -> u64 {
 /// How a label with flags is made. No table has so many labels that this could be a join.
 const fn with_flags(id: LabelId, flags: Flags) -> u64 {
     1 << 63 | (id.0 as u64) << 32 | flags.bits() as u64
+}
+
+/// How the label of something chosen is made. This could be no join either, and has no flags.
+const fn chosen(choice: LabelId) -> u64 {
+    3 << 62 | (choice.0 as u64) << 32
 }
 
 /// A number that equal labels share, and others hardly ever.

@@ -157,6 +157,30 @@ proptest! {
         }
     }
 
+    /// A table remembers what it made of which labels; after it was cut, the same ids are others.
+    #[test]
+    fn a_truncated_table_forgets_what_it_made(
+        before in vec(label(), 1..8),
+        after in vec(label(), 1..8),
+        kept in 1_usize..4,
+    ) {
+        let mut table = LabelTable::new();
+        for labels in [before, after] {
+            let ids: Vec<_> = labels.iter().map(|label| table.intern(label.clone())).collect();
+            for (a, &a_id) in labels.iter().zip(&ids) {
+                for (b, &b_id) in labels.iter().zip(&ids) {
+                    let joined = table.join(a_id, b_id);
+                    prop_assert_eq!(table.get(joined), &a.join(b));
+                }
+                let flagged = table.flagged(a_id, Flags::VIA_MODEL);
+                prop_assert_eq!(table.get(flagged), &a.flagged(Flags::VIA_MODEL));
+                let chosen = table.chosen_by(a_id);
+                prop_assert_eq!(&table.get(chosen).control, &a.sources.union(&a.control));
+            }
+            table.truncate(kept);
+        }
+    }
+
     #[test]
     fn a_rebuilt_table_has_the_same_ids(labels in vec(label(), 0..12)) {
         let mut table = LabelTable::new();
