@@ -51,6 +51,8 @@ pub(crate) struct Clock {
 pub(crate) struct Due {
     /// The event, until the system of its phase takes it.
     pub(crate) event: Option<Scheduled>,
+    /// How many happenings the trace had before it.
+    pub(crate) events_before: usize,
     /// Children by type.
     pub(crate) children: [u32; AgendaEvent::ROLES],
 }

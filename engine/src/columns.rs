@@ -142,7 +142,9 @@ fn in_one_piece<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Resul
 }
 
 pub(crate) fn encode<T: Serialize>(column: &T) -> Vec<u8> {
-    postcard::to_stdvec(column).expect("columns are plain data, which always serialises")
+    let mut bytes = Vec::new();
+    append(column, &mut bytes);
+    bytes
 }
 
 /// Somewhat more than most columns take as bytes.

@@ -145,20 +145,20 @@ impl Group {
     /// the mark of this moment, if it has one.
     fn run(&mut self, rollout: &mut Rollout, here: Option<Box<Mark>>) {
         let mut before = here;
+        let mut may_part = self.may_part(rollout.state());
         loop {
-            if !self.may_part(rollout.state()) {
-                before
-                    .take()
-                    .into_iter()
-                    .for_each(|mark| rollout.put_away(mark));
-            } else if before.is_none() {
+            if may_part && before.is_none() {
                 before = Some(self.before_hooks(rollout));
             }
-            let has_paused = rollout.run_on(|state| self.may_part(state));
-            if let Some(before) = before.take() {
-                self.put_off(rollout, before);
+            may_part = rollout.run_on(|state| self.may_part(state));
+            match before.take() {
+                Some(before) => self.put_off(rollout, before),
+                None => assert!(
+                    rollout.guard().parted.is_empty(),
+                    "policies part only where a hook was announced"
+                ),
             }
-            if !has_paused {
+            if !may_part {
                 return;
             }
         }
@@ -179,15 +179,21 @@ impl Group {
     /// which is the first of a policy.
     fn may_part(&self, state: &State) -> bool {
         let members = &state.guard.members;
-        let is_in_prefix = |member: &Member| self.points[member.position].is_none();
-        if members.len() == 1 && !members.iter().any(is_in_prefix) {
+        if members.len() == 1 && !self.is_in_prefix(&members[0]) {
             return false;
         }
         let firing = firing_hooks(state);
-        let is_asked = |member: &Member| member.hooks.intersects(firing);
-        let leaves = |member: &Member| is_asked(member) && is_in_prefix(member);
-        let can_part = members.len() > 1 && members.iter().any(is_asked);
-        can_part || members.iter().any(leaves)
+        let can_part = members.len() > 1 && members.iter().any(|member| is_asked(member, firing));
+        can_part || members.iter().any(|member| self.leaves(member, firing))
+    }
+
+    fn is_in_prefix(&self, member: &Member) -> bool {
+        self.points[member.position].is_none()
+    }
+
+    /// Whether the policy leaves the shared prefix where these hooks fire.
+    fn leaves(&self, member: &Member, firing: Hooks) -> bool {
+        is_asked(member, firing) && self.is_in_prefix(member)
     }
 
     /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the
@@ -196,10 +202,7 @@ impl Group {
         let firing = firing_hooks(rollout.state());
         let members = &mut rollout.guard().members;
         members.iter_mut().for_each(Member::save);
-        let points = &self.points;
-        let leaves =
-            |member: &&Member| member.hooks.intersects(firing) && points[member.position].is_none();
-        let leaving = members.iter().filter(leaves);
+        let leaving = members.iter().filter(|member| self.leaves(member, firing));
         let leaving: Vec<usize> = leaving.map(|member| member.position).collect();
         let mut before = rollout.mark();
         if !leaving.is_empty() {
@@ -223,6 +226,10 @@ impl Group {
         };
         members.map(end).collect()
     }
+}
+
+fn is_asked(member: &Member, firing: Hooks) -> bool {
+    member.hooks.intersects(firing)
 }
 
 /// The hooks that the next step may fire: those of the next event, and if a limit overtakes that,

@@ -22,41 +22,31 @@ pub struct Step {
     pub events_before: usize,
 }
 
-/// An event that is about to run.
-pub(crate) struct Begun {
-    pub(crate) phase: Phase,
-    /// How many happenings the trace has.
-    pub(crate) events_before: usize,
-}
-
-impl Begun {
-    pub(crate) fn to_step(&self, state: &State) -> Step {
-        let due = state.due.event.as_ref().expect("it is about to run");
-        Step {
-            tick: due.tick,
-            phase: self.phase,
-            event: due.event.clone(),
-            events_before: self.events_before,
-        }
+/// The event that is about to run.
+pub(crate) fn due_step(state: &State) -> Step {
+    let due = state.due.event.as_ref().expect("it is about to run");
+    Step {
+        tick: due.tick,
+        phase: due.event.phase(),
+        event: due.event.clone(),
+        events_before: state.due.events_before,
     }
 }
 
-/// Takes the next event, advances the clock to it and puts it before the systems.
-pub(crate) fn begin_event(state: &mut State) -> Option<Begun> {
+/// Takes the next event, advances the clock to it and puts it before the systems; its phase.
+pub(crate) fn begin_event(state: &mut State) -> Option<Phase> {
     let mut stage = state.stage();
     let due = next_due(&mut stage)?;
     stage.clock.tick = due.tick;
     stage.clock.key = due.key;
     stage.clock.executed_events += 1;
-    let begun = Begun {
-        phase: due.event.phase(),
-        events_before: stage.recorder.trace.events.len(),
-    };
+    let phase = due.event.phase();
     *stage.due = Due {
         event: Some(due),
+        events_before: stage.recorder.trace.events.len(),
         ..Due::default()
     };
-    Some(begun)
+    Some(phase)
 }
 
 /// More events waiting than a rollout may have is a limit.

@@ -1,8 +1,8 @@
 //! One rollout: start here.
 //!
-//! [`Rollout::step`] is the whole main loop: take the next event of the agenda, advance the clock,
-//! run the system of the event's phase. What the phases do is in `systems/`, one file each, and
-//! stated independently of any code in `docs/SEMANTICS.md`.
+//! [`Rollout::run_on`] is the whole main loop: take the next event of the agenda, advance the clock,
+//! run the system of the event's phase. [`Rollout::step`] does it once. What the phases do is in
+//! `systems/`, one file each, and stated independently of any code in `docs/SEMANTICS.md`.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use plugins::trace::{Outcome, Trace};
 use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::agenda::Scheduled;
+use crate::agenda::{Phase, Scheduled};
 use crate::bytes::append;
 use crate::clock::Due;
 use crate::columns::{Belonging, Columns, PluginState, policy_free_hash};
 use crate::error::RestoreError;
 use crate::mark::Mark;
-use crate::next::{Begun, Step, begin_event, bound_queue};
+use crate::next::{Step, begin_event, bound_queue, due_step};
 use crate::places::Places;
 use crate::recorder::Recorder;
 use crate::scene::Scene;
 use crate::setup::{Exclusive, Guard, Member, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::Snapshot;
 use crate::state::State;
-use crate::systems::settle::{self, SettledProposals, SettledSinks};
+use crate::systems::settle;
 
 /// Somewhat more than most traces take as bytes.
 const USUAL_TRACE_BYTES: usize = 4096;
@@ -55,8 +55,6 @@ impl Rollout {
     pub fn new(scenario: &Arc<Scenario>, plugins: Plugins, setting: &Setting) -> Self {
         let prepared = Arc::new(Prepared::new(Arc::clone(scenario)));
         let mut world = World::new();
-        world.init_resource::<SettledProposals>();
-        world.init_resource::<SettledSinks>();
         let (inputs, belonging) = inputs(&prepared, plugins, setting);
         let Inputs { setup, guard, mind } = inputs;
         world.insert_resource(State::new(setup, guard, mind));
@@ -102,7 +100,11 @@ impl Rollout {
     pub(crate) fn mark(&mut self) -> Box<Mark> {
         let mut mark = self.spare.pop().unwrap_or_default();
         mark.set(&mut self.world, &mut self.places);
-        mark.columns.model_state = self.model_state();
+        let model = self.model();
+        let state = &mut mark.columns.model_state;
+        state.version = model.version();
+        state.bytes.clear();
+        model.save(&mut state.bytes);
         mark
     }
 
@@ -174,9 +176,9 @@ impl Rollout {
     /// Runs the next event; none once the rollout has ended.
     pub fn step(&mut self) -> Option<Step> {
         let mut scene = self.scene();
-        let begun = begin_event(&mut scene.state)?;
-        let step = begun.to_step(&scene.state);
-        run_event(&mut scene, begun);
+        let phase = begin_event(&mut scene.state)?;
+        let step = due_step(&scene.state);
+        run_event(&mut scene, phase);
         Some(step)
     }
 
@@ -196,10 +198,10 @@ impl Rollout {
         loop {
             let mut scene = self.scene();
             while scene.state.identity.has_spare() {
-                let Some(begun) = begin_event(&mut scene.state) else {
+                let Some(phase) = begin_event(&mut scene.state) else {
                     return false;
                 };
-                run_event(&mut scene, begun);
+                run_event(&mut scene, phase);
                 if pause(&scene.state) {
                     return true;
                 }
@@ -211,8 +213,8 @@ impl Rollout {
     /// the two against each other.
     pub fn step_with(&mut self, schedule: &mut Schedule) -> Option<Step> {
         let mut scene = self.scene();
-        let begun = begin_event(&mut scene.state)?;
-        let step = begun.to_step(&scene.state);
+        begin_event(&mut scene.state)?;
+        let step = due_step(&scene.state);
         schedule.run(&mut self.world);
         bound_queue(self.state_mut());
         Some(step)
@@ -246,7 +248,9 @@ impl Rollout {
         let policy = self.policy();
         columns.policy_state.version = policy.version();
         policy.save(&mut columns.policy_state.bytes);
-        columns.model_state = self.model_state();
+        let model = self.model();
+        columns.model_state.version = model.version();
+        model.save(&mut columns.model_state.bytes);
         Snapshot {
             belonging: self.belonging.clone(),
             columns,
@@ -307,16 +311,6 @@ impl Rollout {
         }
     }
 
-    fn model_state(&mut self) -> PluginState {
-        let model = self.model();
-        let mut state = PluginState {
-            version: model.version(),
-            bytes: Vec::new(),
-        };
-        model.save(&mut state.bytes);
-        state
-    }
-
     fn write(&mut self, columns: &Columns) {
         columns.write(&mut self.world, &mut self.places);
         self.forget_what_follows();
@@ -327,9 +321,6 @@ impl Rollout {
         let state = self.state_mut();
         state.due = Due::default();
         state.wholes.0.clear();
-        let events = state.recorder.trace.events.len();
-        self.world.resource_mut::<SettledProposals>().0 = events;
-        self.world.resource_mut::<SettledSinks>().0 = events;
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
@@ -406,11 +397,11 @@ impl Rollout {
 }
 
 /// Runs the system of the event's phase, and settles what it decided.
-fn run_event(scene: &mut Scene, begun: Begun) {
-    scene.run_phase(begun.phase);
+fn run_event(scene: &mut Scene, phase: Phase) {
+    scene.run_phase(phase);
     bound_queue(&mut scene.state);
-    let new = &scene.state.recorder.trace.events[begun.events_before..];
-    if settle::concerned_by(begun.phase, new) {
+    let State { due, recorder, .. } = &*scene.state;
+    if settle::concerned_by(phase, &recorder.trace.events[due.events_before..]) {
         scene.settle();
     }
 }

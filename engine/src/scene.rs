@@ -8,7 +8,6 @@ use crate::agenda::Phase;
 use crate::components::place::{HeldCalls, Landed};
 use crate::state::State;
 use crate::systems::entities::{Messages, Reach};
-use crate::systems::settle::{SettledProposals, SettledSinks};
 use crate::systems::{
     authorize, commit, decide, deliver, observe, parse, record, remember, settle,
 };
@@ -18,8 +17,6 @@ use crate::systems::{
 #[derive(SystemParam)]
 pub(crate) struct Scene<'w, 's> {
     pub(crate) state: ResMut<'w, State>,
-    settled_proposals: ResMut<'w, SettledProposals>,
-    settled_sinks: ResMut<'w, SettledSinks>,
     reach: Reach<'w, 's>,
     messages: Messages<'w, 's>,
     held: Query<'w, 's, &'static mut HeldCalls>,
@@ -56,7 +53,7 @@ impl Scene<'_, '_> {
     /// Settles what it decided.
     pub(crate) fn settle(&mut self) {
         let proposals = self.reach.reborrow().proposals;
-        settle::settle_proposals(&self.state, &mut self.settled_proposals, proposals);
-        settle::settle_sinks(&self.state, &mut self.settled_sinks, self.landed.reborrow());
+        settle::settle_proposals(&self.state, proposals);
+        settle::settle_sinks(&self.state, self.landed.reborrow());
     }
 }

@@ -10,7 +10,6 @@ use crate::components::place::{HeldCalls, Landed};
 use crate::state::State;
 use crate::systems;
 use crate::systems::entities::{Agents, Decisions, Messages, Proposals, Reach, Records, Sources};
-use crate::systems::settle::{SettledProposals, SettledSinks};
 
 /// What the whole schedule of a tick is called.
 #[derive(ScheduleLabel, Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,14 +105,10 @@ fn record(mut state: ResMut<State>, agents: Agents, records: Records) {
     systems::record::record(&mut state, agents, records);
 }
 
-fn settle_proposals(
-    state: Res<State>,
-    mut settled: ResMut<SettledProposals>,
-    proposals: Proposals,
-) {
-    systems::settle::settle_proposals(&state, &mut settled, proposals);
+fn settle_proposals(state: Res<State>, proposals: Proposals) {
+    systems::settle::settle_proposals(&state, proposals);
 }
 
-fn settle_sinks(state: Res<State>, mut settled: ResMut<SettledSinks>, landed: Query<&mut Landed>) {
-    systems::settle::settle_sinks(&state, &mut settled, landed);
+fn settle_sinks(state: Res<State>, landed: Query<&mut Landed>) {
+    systems::settle::settle_sinks(&state, landed);
 }

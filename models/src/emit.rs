@@ -1,8 +1,8 @@
 //! Writes actions as text, in the canonical form and in every form that the parser repairs.
 //!
 //! For simulated backends. The writer appends straight to the completion and allocates nothing of
-//! its own. What every action of a form begins with is written down here in strict JSON. Whatever the form, the parser reads the same action back; only
-//! [`Syntax::CutInToolName`] is never repaired.
+//! its own. Whatever the form, the parser reads the same action back; only [`Syntax::CutInToolName`] is
+//! never repaired.
 
 use serde::Deserialize;
 

@@ -1,4 +1,5 @@
-//! The journal of a running study: its finished rows, so that a study that is cut short loses none.
+//! The journal of a running study: its finished rows, so that a study that is cut short goes on
+//! from there.
 //!
 //! `rows.journal` lies in the folder of the result from the first rollout until the result is
 //! written. It is text: a line that names the manifest, then one segment for each finished group, in

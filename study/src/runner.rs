@@ -75,15 +75,15 @@ impl Outcomes {
 }
 
 /// Groups that may be finished and not yet seen by the calling thread, for each worker.
-const WAITING: usize = 256;
+const WAITING: usize = 64;
 
 /// How long the calling thread rests when it has seen every finished group. A worker that had to wake
 /// it for every group would spend a tenth of its time on that.
 const REST: Duration = Duration::from_millis(1);
 
-/// Runs every rollout of `plan`, or of its shard, that is not in `segments` on `workers` threads. `finished` is told of
-/// each group on the calling thread; when it breaks, or when `stop` is set, no further group is
-/// begun.
+/// Runs every rollout of `plan`, or of its shard, that is not in `segments` on `workers` threads.
+/// `finished` is told of each group on the calling thread, a moment after it has finished; when it
+/// breaks, or when `stop` is set, no further group is begun.
 ///
 /// # Errors
 /// When the system starts no thread at all; if it starts fewer than `workers`, those do the work.

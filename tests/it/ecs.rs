@@ -1,5 +1,5 @@
 //! The ECS is real: state lives in components, and the schedule built from declared dependencies
-//! gives the same trace as the dispatcher, in every order that they admit.
+//! gives the same trace as the direct calls, in every order that they admit.
 
 use bevy_ecs::schedule::Schedule;
 use containment_bench::bench::setting;
@@ -174,7 +174,7 @@ fn places_agree(rollout: &mut Rollout, path: &str) {
 }
 
 #[test]
-fn the_declared_schedule_equals_the_dispatcher_in_every_order_it_admits() {
+fn the_declared_schedule_equals_the_direct_calls_in_every_order_it_admits() {
     for order in [
         SettleOrder::Undeclared,
         SettleOrder::ProposalsFirst,
@@ -184,18 +184,18 @@ fn the_declared_schedule_equals_the_dispatcher_in_every_order_it_admits() {
         for (path, scene) in shipped() {
             for policy in POLICIES {
                 let setting = setting(&scene, 1);
-                let mut dispatched = start(&scene, policy, &setting);
-                dispatched.run();
+                let mut direct = start(&scene, policy, &setting);
+                direct.run();
                 let mut scheduled = start(&scene, policy, &setting);
                 run_scheduled(&mut scheduled, &mut schedule);
                 assert_eq!(
                     scheduled.trace_digest(),
-                    dispatched.trace_digest(),
+                    direct.trace_digest(),
                     "{path} under {policy}, {order:?}"
                 );
                 assert_eq!(
                     scheduled.snapshot().to_bytes(),
-                    dispatched.snapshot().to_bytes(),
+                    direct.snapshot().to_bytes(),
                     "{path} under {policy}, {order:?}"
                 );
                 // A schedule is bound to one world, so the next rollout gets a new one.

@@ -3,7 +3,7 @@
 //! add to the trace concerns neither. The two systems touch different entities and only read the
 //! trace, so their order does not matter; a test runs both orders.
 
-use bevy_ecs::prelude::{Query, Resource};
+use bevy_ecs::prelude::Query;
 use plugins::ids::CallId;
 use plugins::policy::Hook;
 use plugins::trace::{Event, Happening, Subject};
@@ -13,16 +13,6 @@ use crate::agenda::Phase;
 use crate::components::call::Authorisation;
 use crate::components::place::Landed;
 use crate::state::State;
-
-/// How far in the trace's events `settle_proposals` has read. Between events of the agenda nothing
-/// that concerns it lies beyond, so it is no part of a snapshot: a restore sets it to the number of
-/// the trace's events.
-#[derive(Clone, Copy, Debug, Default, Resource)]
-pub(crate) struct SettledProposals(pub(crate) usize);
-
-/// How far in the trace's events `settle_sinks` has read; as above.
-#[derive(Clone, Copy, Debug, Default, Resource)]
-pub(crate) struct SettledSinks(pub(crate) usize);
 
 /// Whether one of these new events of the trace, of this phase, concerns either system. Most do not,
 /// and to run the systems for nothing would cost as much as the event did.
@@ -41,18 +31,17 @@ pub(crate) fn concerned_by(phase: Phase, events: &[Event]) -> bool {
 }
 
 /// Brings verdicts, denials, effects and undos home to the proposals.
-pub(crate) fn settle_proposals(
-    state: &State,
-    settled: &mut SettledProposals,
-    mut proposals: Proposals,
-) {
+pub(crate) fn settle_proposals(state: &State, mut proposals: Proposals) {
     let State {
-        recorder, identity, ..
+        due,
+        recorder,
+        identity,
+        ..
     } = state;
     let mut update = |call: CallId, change: &dyn Fn(&mut Authorisation)| {
         change(&mut proposals.authorisation(identity, call));
     };
-    for event in &recorder.trace.events[settled.0..] {
+    for event in &recorder.trace.events[due.events_before..] {
         match event.what {
             Happening::Ruled {
                 hook: Hook::Proposal | Hook::Commit,
@@ -74,22 +63,18 @@ pub(crate) fn settle_proposals(
             _ => {}
         }
     }
-    settled.0 = recorder.trace.events.len();
 }
 
 /// Lands committed effects in their sinks.
-pub(crate) fn settle_sinks(
-    state: &State,
-    settled: &mut SettledSinks,
-    mut sinks: Query<&mut Landed>,
-) {
+pub(crate) fn settle_sinks(state: &State, mut sinks: Query<&mut Landed>) {
     let State {
+        due,
         recorder,
         setup,
         identity,
         ..
     } = state;
-    for event in &recorder.trace.events[settled.0..] {
+    for event in &recorder.trace.events[due.events_before..] {
         let Happening::Committed { call, .. } = event.what else {
             continue;
         };
@@ -103,5 +88,4 @@ pub(crate) fn settle_sinks(
             .0
             .push(call);
     }
-    settled.0 = recorder.trace.events.len();
 }

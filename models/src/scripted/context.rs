@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::file::{Argument, Condition, Origin, OriginKind, Part, Say, Step};
 use super::open::{Character, Dice, Seen};
 
-/// How many segments a turn may look at, all searches together. A step with a few copies looks at a
+/// How many segments a turn may look at in search of what its conditions and copies name. A step with a few copies looks at a
 /// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
 const MOST_LOOKS: usize = 100_000;
 

@@ -166,11 +166,11 @@ impl Interruption {
 
 #[expect(
     clippy::exit,
-    reason = "the user asked for it twice, and what is finished is in the journal"
+    reason = "the user asked for it twice, and what is in the journal is kept"
 )]
 fn end_at_once() -> ! {
     let line =
-        "ended at once: what was finished is kept; the same command with `--resume` goes on\n";
+        "ended at once: what the journal has is kept; the same command with `--resume` goes on\n";
     // If nobody can read it, nobody can be told so.
     drop(std::io::stderr().write_all(line.as_bytes()));
     std::process::exit(Exit::Incomplete.code().into())

@@ -27,7 +27,7 @@ impl<'a> CsvLine<'a> {
         begin..self.0.len()
     }
 
-    /// Writes the cells in this place of the buffer again.
+    /// Writes the cells in this place of the buffer again; where they ended a line, they must again.
     pub fn copy(&mut self, place: Range<usize>) {
         self.0.extend_from_within(place);
     }

@@ -1,6 +1,8 @@
 //! Memory and recovery: whether taint came back after a recovery step, and whether the recovery
 //! objective holds at the end.
 
+use std::collections::BTreeSet;
+
 use plugins::ids::{RecordId, StoreId};
 use plugins::label::SourceSet;
 use plugins::trace::{Event, Happening, RecoveryKind};
@@ -90,7 +92,7 @@ struct Taken<'a> {
     /// The untrusted sources of what it removed.
     sources: SourceSet,
     /// Store and key of what was in its scope and could not be read right after it.
-    unreadable: Vec<(StoreId, &'a str)>,
+    unreadable: BTreeSet<(StoreId, &'a str)>,
 }
 
 /// The life of every record, up to some event.
@@ -218,9 +220,10 @@ impl<'a> History<'a> {
         &self,
         scope: Option<&RecoveryScope>,
         removed: &[RecordId],
-    ) -> Vec<(StoreId, &'a str)> {
+    ) -> BTreeSet<(StoreId, &'a str)> {
         let place = |record: &Record<'a>| (record.store, record.key);
-        let live = || self.records.iter().filter(|record| record.live).map(place);
+        let live = self.records.iter().filter(|record| record.live).map(place);
+        let live: BTreeSet<_> = live.collect();
         let in_scope = self
             .records
             .iter()
@@ -229,7 +232,7 @@ impl<'a> History<'a> {
         in_scope
             .chain(named)
             .map(place)
-            .filter(|place| !live().any(|live| live == *place))
+            .filter(|place| !live.contains(place))
             .collect()
     }
 
