@@ -1,6 +1,6 @@
 //! One rollout: start here.
 //!
-//! [`Rollout::run_on`] is the whole main loop: take the next event of the agenda, advance the clock,
+//! `Rollout::run_on` is the whole main loop: take the next event of the agenda, advance the clock,
 //! run the system of the event's phase. [`Rollout::step`] does it once. What the phases do is in
 //! `systems/`, one file each, and stated independently of any code in `docs/SEMANTICS.md`.
 

@@ -1,5 +1,5 @@
 //! The tick as a bevy schedule. The engine itself calls the system of each due event directly
-//! ([`crate::scene`]). A schedule of the same systems with their declared dependencies, and with
+//! (`engine/src/scene.rs`). A schedule of the same systems with their declared dependencies, and with
 //! ambiguity as an error, must give the same trace: a test compares the two, in every order that the
 //! dependencies admit.
 

@@ -114,6 +114,9 @@ impl Library {
             self.candidates.iter().cloned().partition(is_named);
         paths.push(PathBuf::from(identity));
         paths.extend(others);
+        if identity.contains('/') {
+            paths.extend(shipped::families().map(PathBuf::from));
+        }
         let fits = |scene: &Scene| format!("{:032x}", scene.scenario.content_hash) == hash;
         let mut others = 0;
         for path in paths {

@@ -119,6 +119,12 @@ pub(crate) fn world(name: &str) -> Option<&'static ShippedWorld> {
     WORLDS.iter().find(|world| world.name == name)
 }
 
+/// The names of the shipped families.
+pub(crate) fn families() -> impl Iterator<Item = &'static str> {
+    let families = WORLDS.iter().filter(|world| world.folder == "families");
+    families.map(|world| world.name)
+}
+
 /// The study called `name`.
 pub(crate) fn study(name: &str) -> Option<&'static ShippedStudy> {
     STUDIES.iter().find(|study| study.name == name)

@@ -124,7 +124,7 @@ pub enum JournalError {
         groups: usize,
     },
     /// The journal is that of another study.
-    #[error("`{}` is of a study with manifest {found}, this one has {expected}", path.display())]
+    #[error("`{}` is of a study with manifest {found}, this one has {expected}, or its first line is damaged", path.display())]
     OtherStudy {
         /// The journal.
         path: PathBuf,
@@ -370,7 +370,8 @@ impl<'p> Reader<'p> {
         let line = String::from_utf8(line).map_err(|_| no_journal())?;
         let Some(text) = line.strip_suffix('\n') else {
             let is_begun = format!("{TITLE} ").starts_with(&*line) || line.starts_with(TITLE);
-            return if is_begun {
+            let is_at_end = (line.len() as u64) < LONGEST_LINE;
+            return if is_begun && is_at_end {
                 Ok(None)
             } else {
                 Err(no_journal())

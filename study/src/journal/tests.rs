@@ -135,6 +135,20 @@ fn a_journal_that_is_cut_off_anywhere_keeps_its_whole_groups() {
     }
 }
 
+/// It was taken for a journal that was cut off within its first line, and emptied.
+#[test]
+fn a_journal_whose_first_line_lost_its_break_is_refused_and_left_alone() {
+    let study = Study::new();
+    let none = study.written(&[]).len();
+    let mut bytes = study.written(&[1, 0]);
+    bytes.splice(none - 1..none, [b' '; 200]);
+    fs::write(study.path(), &bytes).unwrap();
+    let resumed = study.resume();
+    assert!(matches!(resumed, Err(JournalError::NoJournal { .. })));
+    assert!(matches!(study.begin(), Err(JournalError::NoJournal { .. })));
+    assert_eq!(fs::read(study.path()).unwrap(), bytes);
+}
+
 /// A damaged segment costs no other.
 #[test]
 fn a_changed_byte_loses_its_segment_only() {

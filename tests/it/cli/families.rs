@@ -144,3 +144,14 @@ fn a_study_of_a_family_has_all_its_worlds_and_is_replayed() {
         .run(&study)
         .fails(3, &["two worlds of the study are called `notes/pair`"]);
 }
+
+/// The trace names the world, and no folder says in which of the shipped families it is.
+#[test]
+fn a_trace_of_a_world_of_a_shipped_family_can_be_replayed() {
+    let place = Place::new();
+    let trace = ["trace", "clean#inbox_digest/read_short", "--seed", "11"];
+    let trace = place.run(&trace).expect(0);
+    place.write("one.jsonl", &trace.out);
+    let replay = place.run(&["replay", "one.jsonl"]).expect(0);
+    assert!(replay.out.contains("same"), "{replay:?}");
+}
