@@ -100,11 +100,7 @@ impl Rollout {
     pub(crate) fn mark(&mut self) -> Box<Mark> {
         let mut mark = self.spare.pop().unwrap_or_default();
         mark.set(&mut self.world, &mut self.places);
-        let model = self.model();
-        let state = &mut mark.columns.model_state;
-        state.version = model.version();
-        state.bytes.clear();
-        model.save(&mut state.bytes);
+        self.save_model(&mut mark.columns.model_state);
         mark
     }
 
@@ -123,9 +119,7 @@ impl Rollout {
     /// there, and did nothing else.
     pub(crate) fn go_back(&mut self, mark: &Mark, members: Vec<Member>) {
         self.state_mut().guard.members = members;
-        let PluginState { version, bytes } = &mark.columns.model_state;
-        self.model()
-            .restore(bytes, *version)
+        self.restore_model(&mark.columns.model_state)
             .expect("the model is the one that saved this state");
         mark.go_back(&mut self.world, &mut self.places);
         self.forget_what_follows();
@@ -248,9 +242,7 @@ impl Rollout {
         let policy = self.policy();
         columns.policy_state.version = policy.version();
         policy.save(&mut columns.policy_state.bytes);
-        let model = self.model();
-        columns.model_state.version = model.version();
-        model.save(&mut columns.model_state.bytes);
+        self.save_model(&mut columns.model_state);
         Snapshot {
             belonging: self.belonging.clone(),
             columns,
@@ -283,15 +275,21 @@ impl Rollout {
     /// When it belongs to another scenario, setting or model.
     fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.check_belonging(&snapshot.belonging)?;
-        self.restore_model(snapshot)?;
+        self.restore_model(&snapshot.columns.model_state)?;
         self.write(&snapshot.columns);
         Ok(())
     }
 
-    fn restore_model(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
-        let PluginState { version, bytes } = &snapshot.columns.model_state;
+    fn save_model(&mut self, state: &mut PluginState) {
+        let model = self.model();
+        state.version = model.version();
+        state.bytes.clear();
+        model.save(&mut state.bytes);
+    }
+
+    fn restore_model(&mut self, state: &PluginState) -> Result<(), RestoreError> {
         self.model()
-            .restore(bytes, *version)
+            .restore(&state.bytes, state.version)
             .map_err(|source| RestoreError::Plugin {
                 plugin: "model",
                 source,
