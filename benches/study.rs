@@ -231,7 +231,7 @@ fn print_table(subject: &Subject) {
         for ((_, side), times) in SIDES.iter().zip(&mut times) {
             let plan = subject.plan();
             times.push(timed(|| work = side(&plan)));
-            readings = hits_and_misses(&plan);
+            readings = plan.library.hits_and_misses();
         }
     }
     let medians = times.map(median);
@@ -261,22 +261,6 @@ fn print_table(subject: &Subject) {
     );
     let (hits, misses) = readings;
     println!("completions of one study: {hits} looked up, {misses} read.");
-}
-
-/// How many completions of a study had been read before, and how many were read.
-fn hits_and_misses(plan: &Plan) -> (u64, u64) {
-    let (mut hits, mut misses) = (0, 0);
-    let mut last = usize::MAX;
-    for group in plan.groups() {
-        // The seeds of a scenario share what was read.
-        if group.scenario != last {
-            let (hit, missed) = plan.part(group).readings.hits_and_misses();
-            hits += hit;
-            misses += missed;
-            last = group.scenario;
-        }
-    }
-    (hits, misses)
 }
 
 fn timed(work: impl FnOnce()) -> Duration {

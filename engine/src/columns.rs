@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use plugins::action::Call;
 use plugins::draws::EventKey;
 use plugins::label::{Label, LabelId};
-use plugins::trace::{Edge, Event, Node};
+use plugins::trace::{Edge, Event, Node, Prefix};
 use serde::{Deserialize, Serialize, Serializer};
 use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
@@ -18,14 +18,38 @@ use crate::components::call::{Authorisation, Decision, Message, Proposal};
 use crate::components::memory::{Record, Store};
 use crate::components::place::{HeldCalls, Landed};
 use crate::components::{FieldLabels, Taint};
+use crate::digest::{append_trace, fingerprints};
 use crate::error::RestoreError;
 use crate::identity::Counts;
+use crate::recorder::Recorder;
+use crate::setup::Mind;
 
 /// The saved state of a plugin.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PluginState {
     pub(crate) version: u32,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl PluginState {
+    /// Makes it that of the model.
+    pub(crate) fn save_model(&mut self, mind: &mut Mind) {
+        let model = mind.model.get();
+        self.version = model.version();
+        self.bytes.clear();
+        model.save(&mut self.bytes);
+    }
+
+    /// Gives the model its state.
+    pub(crate) fn restore_model(&self, mind: &mut Mind) -> Result<(), RestoreError> {
+        let model = mind.model.get();
+        model
+            .restore(&self.bytes, self.version)
+            .map_err(|source| RestoreError::Plugin {
+                plugin: "model",
+                source,
+            })
+    }
 }
 
 /// Declares the columns once: the struct, their names, and how each goes to bytes and back.
@@ -46,19 +70,10 @@ macro_rules! columns {
                 vec![$(Section { name: stringify!($name), bytes: encode(&self.$name).into() },)*]
             }
 
-            /// Appends each column but the policy's state to `out`, as [`Columns::to_sections`] gives it,
-            /// without a vector for each.
-            fn append_policy_free_sections(&self, out: &mut Vec<u8>) {
-                let mut column = Vec::with_capacity(USUAL_COLUMN_BYTES);
-                $({
-                    column.clear();
-                    if stringify!($name) == POLICY_STATE {
-                        append(&PluginState::default(), &mut column);
-                    } else {
-                        append(&self.$name, &mut column);
-                    }
-                    let bytes = Cow::Borrowed(&column[..]);
-                    append(&Section { name: stringify!($name), bytes }, out);
+            /// Appends each column that is neither the trace's nor the policy's to `out`.
+            fn append_policy_free(&self, out: &mut Vec<u8>) {
+                $(if !HASHED_APART.contains(&stringify!($name)) {
+                    append(&self.$name, out);
                 })*
             }
 
@@ -147,12 +162,18 @@ pub(crate) fn encode<T: Serialize>(column: &T) -> Vec<u8> {
     bytes
 }
 
-/// Somewhat more than most columns take as bytes.
-const USUAL_COLUMN_BYTES: usize = 2048;
 /// Somewhat more than most states take as bytes.
 const USUAL_STATE_BYTES: usize = 8192;
-/// The column that a policy-free hash leaves out.
-const POLICY_STATE: &str = "policy_state";
+/// The columns that a policy-free hash leaves out, and those of the trace, which have a form of their
+/// own in it.
+const HASHED_APART: [&str; 6] = [
+    "nodes",
+    "edges",
+    "calls",
+    "events",
+    "labels",
+    "policy_state",
+];
 
 fn decode<T: for<'de> Deserialize<'de>>(
     name: &str,
@@ -223,16 +244,22 @@ impl Columns {
         }
     }
 
-    /// The hash of everything but the policy and its state.
-    pub(crate) fn policy_free_hash(&self, belonging: &Belonging) -> u128 {
-        policy_free_hash(belonging, |bytes| self.append_policy_free_sections(bytes))
+    /// Appends what is hashed of a state without policy, whose trace is in the columns.
+    pub(crate) fn append_with_trace(&self, out: &mut Vec<u8>) {
+        let trace = Prefix {
+            nodes: &self.nodes,
+            edges: &self.edges,
+            calls: &self.calls,
+            events: &self.events,
+        };
+        self.append_policy_free(out);
+        append_trace(trace, fingerprints(&self.labels), out);
     }
 
-    /// The part of what [`Columns::policy_free_hash`] hashes that comes from the columns.
-    pub(crate) fn policy_free_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.append_policy_free_sections(&mut bytes);
-        bytes
+    /// Appends the same of columns without trace; that of `recorder` is theirs.
+    pub(crate) fn append_with_trace_of(&self, recorder: &Recorder, out: &mut Vec<u8>) {
+        self.append_policy_free(out);
+        recorder.append_trace(out);
     }
 
     /// Makes room for so many agents; what is there stays for what it has allocated.
@@ -312,10 +339,10 @@ pub(crate) struct Belonging {
     pub(crate) policy_hash: u128,
 }
 
-/// The hash of a state without policy, of which `append_sections` appends the columns.
+/// The hash of a state without policy, which `append_state` appends.
 pub(crate) fn policy_free_hash(
     belonging: &Belonging,
-    append_sections: impl FnOnce(&mut Vec<u8>),
+    append_state: impl FnOnce(&mut Vec<u8>),
 ) -> u128 {
     let Belonging {
         scenario_hash,
@@ -324,8 +351,7 @@ pub(crate) fn policy_free_hash(
         policy_hash: _,
     } = belonging;
     let mut bytes = Vec::with_capacity(USUAL_STATE_BYTES);
-    let hashes = (scenario_hash, setting_hash, model_hash);
-    append(&(hashes, Columns::NAMES.len()), &mut bytes);
-    append_sections(&mut bytes);
+    append(&(scenario_hash, setting_hash, model_hash), &mut bytes);
+    append_state(&mut bytes);
     xxh3_128(&bytes)
 }

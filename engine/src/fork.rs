@@ -16,11 +16,13 @@ use plugins::tool::Operation;
 use worlds::spec::Scenario;
 
 use crate::agenda::{AgendaEvent, Scheduled};
+use crate::columns::Belonging;
 use crate::error::RestoreError;
 use crate::feed;
-use crate::mark::Mark;
+use crate::mark::{Mark, SpareMarks};
 use crate::next::next_after_limit;
 use crate::rollout::Rollout;
+use crate::scene::Scene;
 use crate::setup::{Member, Plugins, Setting};
 use crate::snapshot::Snapshot;
 use crate::state::State;
@@ -105,22 +107,23 @@ pub fn run_sharing(
     let mut group = Group {
         points: vec![None; policy_count],
         branches: Vec::new(),
+        belonging: rollout.belonging.clone(),
+        spare: std::mem::take(&mut rollout.spare_marks),
     };
-    let (mut begun, mut here) = (0, None);
+    let mut branch = None;
     loop {
-        group.run(rollout, here.take());
+        let begun = group.run(rollout, branch);
         let ends = group.ends(rollout);
         let executed = rollout.executed_events();
         work.executed += executed - begun;
         work.from_scratch += executed * ends.len() as u64;
         finished(&ends, rollout);
         // The latest first: the rollout went on from there.
-        let Some(branch) = group.branches.pop() else {
+        branch = group.branches.pop();
+        if branch.is_none() {
+            rollout.spare_marks = group.spare;
             return work;
-        };
-        begun = branch.before.executed_events();
-        rollout.go_back(&branch.before, branch.members);
-        here = Some(branch.before);
+        }
     }
 }
 
@@ -130,6 +133,10 @@ struct Group {
     points: Vec<Option<ForkPoint>>,
     /// What is yet to be run, the latest last.
     branches: Vec<Branch>,
+    /// What every state of the group belongs to.
+    belonging: Belonging,
+    /// For the next marks.
+    spare: SpareMarks,
 }
 
 /// Policies that ruled otherwise than those with which they were together until then.
@@ -140,36 +147,53 @@ struct Branch {
     members: Vec<Member>,
 }
 
+impl Branch {
+    /// How many events had been executed where it begins.
+    fn executed_events(&self) -> u64 {
+        self.before.executed_events()
+    }
+
+    /// Goes back to where it begins. The rollout went on from there, and did nothing else.
+    fn begin(self, scene: &mut Scene) -> Box<Mark> {
+        scene.state.guard.members = self.members;
+        self.before.go_back(scene);
+        self.before
+    }
+}
+
 impl Group {
-    /// Runs to the end under the policies that rule as the first does. The others are put off. `here` is
-    /// the mark of this moment, if it has one.
-    fn run(&mut self, rollout: &mut Rollout, here: Option<Box<Mark>>) {
-        let mut before = here;
-        let mut may_part = self.may_part(rollout.state());
-        loop {
-            if may_part && before.is_none() {
-                before = Some(self.before_hooks(rollout));
-            }
-            may_part = rollout.run_on(|state| self.may_part(state));
-            match before.take() {
-                Some(before) => self.put_off(rollout, before),
-                None => assert!(
-                    rollout.guard().parted.is_empty(),
-                    "policies part only where a hook was announced"
-                ),
-            }
-            if !may_part {
+    /// Runs to the end under the policies that rule as the first does: those of `branch`, or all from the
+    /// start. The others are put off. How many events had been executed where it began.
+    fn run(&mut self, rollout: &mut Rollout, branch: Option<Branch>) -> u64 {
+        let begun = branch.as_ref().map_or(0, Branch::executed_events);
+        let (mut branch, mut before) = (branch, None);
+        rollout.run_with(|scene| {
+            if let Some(branch) = branch.take() {
+                before = Some(branch.begin(scene));
                 return;
             }
-        }
+            self.put_off(scene, before.take());
+            if self.may_part(&scene.state) {
+                before = Some(self.before_hooks(scene));
+            }
+        });
+        begun
     }
 
     /// Puts off the policies that parted from the others at the event after `before`.
-    fn put_off(&mut self, rollout: &mut Rollout, before: Box<Mark>) {
-        let mut members = std::mem::take(&mut rollout.guard().parted);
-        if members.is_empty() {
-            rollout.put_away(before);
+    fn put_off(&mut self, scene: &mut Scene, before: Option<Box<Mark>>) {
+        let parted = &mut scene.state.guard.parted;
+        let Some(before) = before else {
+            assert!(
+                parted.is_empty(),
+                "policies part only where a hook was announced"
+            );
+            return;
+        };
+        if parted.is_empty() {
+            self.spare.put_away(before);
         } else {
+            let mut members = std::mem::take(parted);
             members.iter_mut().for_each(Member::go_back);
             self.branches.push(Branch { before, members });
         }
@@ -198,17 +222,17 @@ impl Group {
 
     /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the
     /// shared prefix here.
-    fn before_hooks(&mut self, rollout: &mut Rollout) -> Box<Mark> {
-        let firing = firing_hooks(rollout.state());
-        let members = &mut rollout.guard().members;
-        members.iter_mut().for_each(Member::save);
+    fn before_hooks(&mut self, scene: &mut Scene) -> Box<Mark> {
+        let firing = firing_hooks(&scene.state);
+        scene.state.guard.members.iter_mut().for_each(Member::save);
+        let before = self.spare.mark(scene);
+        let members = &scene.state.guard.members;
         let leaving = members.iter().filter(|member| self.leaves(member, firing));
         let leaving: Vec<usize> = leaving.map(|member| member.position).collect();
-        let mut before = rollout.mark();
         if !leaving.is_empty() {
             let point = ForkPoint {
                 event: before.executed_events(),
-                hash: rollout.hash_of(&mut before),
+                hash: before.policy_free_hash(&self.belonging, &scene.state.recorder),
             };
             for position in leaving {
                 self.points[position] = Some(point);

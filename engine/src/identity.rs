@@ -57,16 +57,25 @@ impl Pool {
         }
     }
 
-    /// Puts exactly the first `count` in use.
-    fn resize<B: Bundle>(&mut self, count: usize, world: &mut World, make: impl Fn(usize) -> B) {
-        let before = self.used;
-        self.used = 0;
-        self.reserve(count, world, make);
+    /// Sees to it that there are `count`, in use or free.
+    fn make_room<B: Bundle>(&mut self, count: usize, world: &mut World, make: impl Fn(usize) -> B) {
+        self.reserve(count.saturating_sub(self.used), world, make);
+    }
+
+    /// Puts exactly the first `count` in use. Gives those that were or are now; the caller marks them
+    /// [`InUse`] or not.
+    pub(crate) fn put_in_use(&mut self, count: usize) -> impl Iterator<Item = (usize, &Entity)> {
+        let concerned = self.used.max(count);
         self.used = count;
-        let changed = before.min(count)..before.max(count);
-        for &entity in &self.entities[changed] {
+        self.entities[..concerned].iter().enumerate()
+    }
+
+    /// Puts exactly the first `count` in use, spawning what the pool lacks.
+    fn resize<B: Bundle>(&mut self, count: usize, world: &mut World, make: impl Fn(usize) -> B) {
+        self.make_room(count, world, make);
+        for (index, &entity) in self.put_in_use(count) {
             if let Some(mut in_use) = world.get_mut::<InUse>(entity) {
-                in_use.0 = count > before;
+                in_use.0 = index < count;
             }
         }
     }
@@ -103,17 +112,18 @@ pub(crate) struct Counts {
 }
 
 impl Identity {
-    /// Puts exactly `counts` entities of each kind in use, spawning what the pools lack.
-    pub(crate) fn resize(&mut self, counts: Counts, world: &mut World) {
+    /// Puts exactly `counts` entities of the kinds of a scenario in use, and sees to it that there are
+    /// as many of those that come into being during a rollout. Spawns what the pools lack.
+    pub(crate) fn make_room(&mut self, counts: Counts, world: &mut World) {
         self.agents.resize(counts.agents, world, agent);
         self.sources.resize(counts.sources, world, source);
         self.tools.resize(counts.tools, world, tool);
         self.sinks.resize(counts.sinks, world, sink);
         self.stores.resize(counts.stores, world, store);
-        self.records.resize(counts.records, world, record);
-        self.proposals.resize(counts.proposals, world, proposal);
-        self.decisions.resize(counts.decisions, world, decision);
-        self.messages.resize(counts.messages, world, message);
+        self.records.make_room(counts.records, world, record);
+        self.proposals.make_room(counts.proposals, world, proposal);
+        self.decisions.make_room(counts.decisions, world, decision);
+        self.messages.make_room(counts.messages, world, message);
     }
 
     /// How many entities of each kind are in use.

@@ -8,6 +8,7 @@ mod bytes;
 mod clock;
 mod columns;
 pub mod components;
+mod digest;
 pub mod error;
 pub mod export;
 mod feed;

@@ -3,33 +3,36 @@
 //! A run only ever adds to its trace and to its labels, so to go back they are cut; everything else is
 //! as in a snapshot. A mark is cheaper than a snapshot and worth nothing to any other rollout.
 
-use bevy_ecs::prelude::World;
-
-use crate::columns::{Belonging, Columns};
-use crate::places::Places;
+use crate::columns::{Belonging, Columns, policy_free_hash};
 use crate::recorder::{Length, Recorder};
-use crate::state::State;
+use crate::scene::Scene;
 
 /// A moment of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Mark {
-    /// Without the trace and its labels.
-    pub(crate) columns: Columns,
-    /// How long those were.
+    /// Without the trace, its labels and the policy.
+    columns: Columns,
+    /// How long the trace and its labels were.
     length: Length,
 }
 
 impl Mark {
-    /// Makes it that of the moment at which `world` is; the model's state is the caller's to add.
-    pub(crate) fn set(&mut self, world: &mut World, places: &mut Places) {
-        self.columns.capture_without_trace(world, places);
-        self.length = world.resource::<State>().recorder.length();
+    /// Makes it that of this moment.
+    fn set(&mut self, scene: &mut Scene) {
+        self.columns.capture_without_trace(scene);
+        self.columns.model_state.save_model(&mut scene.state.mind);
+        self.length = scene.state.recorder.length();
     }
 
-    /// Takes `world`, which went on from there, back.
-    pub(crate) fn go_back(&self, world: &mut World, places: &mut Places) {
-        self.columns.write_without_trace(world, places);
-        world.resource_mut::<State>().recorder.cut_to(self.length);
+    /// Takes the rollout, which went on from there, back.
+    pub(crate) fn go_back(&self, scene: &mut Scene) {
+        self.columns.write_without_trace(scene);
+        let restored = self
+            .columns
+            .model_state
+            .restore_model(&mut scene.state.mind);
+        restored.expect("the model is the one that saved this state");
+        scene.state.recorder.cut_to(self.length);
     }
 
     /// How many events the rollout had executed.
@@ -38,26 +41,28 @@ impl Mark {
     }
 
     /// As that of a snapshot of the same moment. `recorder` is at that moment.
-    pub(crate) fn policy_free_hash(
-        &mut self,
-        belonging: &Belonging,
-        recorder: &mut Recorder,
-    ) -> u128 {
-        let columns = &mut self.columns;
-        columns.labels.extend_from_slice(recorder.labels.labels());
-        swap_trace(columns, recorder);
-        let hash = columns.policy_free_hash(belonging);
-        swap_trace(columns, recorder);
-        columns.labels.clear();
-        hash
+    pub(crate) fn policy_free_hash(&self, belonging: &Belonging, recorder: &Recorder) -> u128 {
+        policy_free_hash(belonging, |bytes| {
+            self.columns.append_with_trace_of(recorder, bytes);
+        })
     }
 }
 
-/// Lends the trace to columns that have none, or takes it back.
-fn swap_trace(columns: &mut Columns, recorder: &mut Recorder) {
-    let trace = &mut recorder.trace;
-    std::mem::swap(&mut columns.nodes, &mut trace.nodes);
-    std::mem::swap(&mut columns.edges, &mut trace.edges);
-    std::mem::swap(&mut columns.calls, &mut trace.calls);
-    std::mem::swap(&mut columns.events, &mut trace.events);
+/// Marks that nobody needs any more: the next ones use what they have allocated.
+#[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "a mark is large, and handed back and forth")]
+pub(crate) struct SpareMarks(Vec<Box<Mark>>);
+
+impl SpareMarks {
+    /// A mark of this moment.
+    pub(crate) fn mark(&mut self, scene: &mut Scene) -> Box<Mark> {
+        let mut mark = self.0.pop().unwrap_or_default();
+        mark.set(scene);
+        mark
+    }
+
+    /// Keeps a mark for what it has allocated.
+    pub(crate) fn put_away(&mut self, mark: Box<Mark>) {
+        self.0.push(mark);
+    }
 }

@@ -8,6 +8,7 @@ use plugins::trace::{
 };
 
 use crate::components::Taint;
+use crate::digest::append_trace;
 
 /// A node to be created.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,12 @@ impl Recorder {
             events: self.trace.events.len(),
             labels: self.labels.labels().len(),
         }
+    }
+
+    /// Appends what is hashed of the trace so far.
+    pub(crate) fn append_trace(&self, out: &mut Vec<u8>) {
+        let fingerprints = self.labels.fingerprints().iter().copied();
+        append_trace(self.trace.prefix(), fingerprints, out);
     }
 
     /// Forgets what was added since it was so long.

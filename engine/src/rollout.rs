@@ -1,6 +1,6 @@
 //! One rollout: start here.
 //!
-//! `Rollout::run_on` is the whole main loop: take the next event of the agenda, advance the clock,
+//! `Rollout::run_with` is the whole main loop: take the next event of the agenda, advance the clock,
 //! run the system of the event's phase. [`Rollout::step`] does it once. What the phases do is in
 //! `systems/`, one file each, and stated independently of any code in `docs/SEMANTICS.md`.
 
@@ -10,21 +10,17 @@ use bevy_ecs::prelude::{Schedule, World};
 use bevy_ecs::system::SystemState;
 use plugins::draws::Draws;
 use plugins::label::LabelTable;
-use plugins::model::{ModelBackend, Reply};
+use plugins::model::Reply;
 use plugins::policy::Policy;
 use plugins::trace::{Outcome, Trace};
 use worlds::spec::Scenario;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::agenda::{Phase, Scheduled};
-use crate::bytes::append;
-use crate::clock::Due;
 use crate::columns::{Belonging, Columns, PluginState, policy_free_hash};
 use crate::error::RestoreError;
-use crate::mark::Mark;
+use crate::mark::SpareMarks;
 use crate::next::{Step, begin_event, bound_queue, due_step};
-use crate::places::Places;
-use crate::recorder::Recorder;
 use crate::scene::Scene;
 use crate::setup::{Exclusive, Guard, Member, Mind, Plugins, Prepared, Setting, Setup};
 use crate::snapshot::Snapshot;
@@ -40,13 +36,11 @@ const USUAL_TRACE_BYTES: usize = 4096;
 pub struct Rollout {
     world: World,
     scene: SystemState<Scene<'static, 'static>>,
-    places: Places,
-    belonging: Belonging,
+    pub(crate) belonging: Belonging,
     /// The hash of the policy-free state at the start.
     prestate_hash: u128,
-    /// Marks to which nobody goes back, for what they have allocated.
-    #[expect(clippy::vec_box, reason = "a mark is large, and handed back and forth")]
-    spare: Vec<Box<Mark>>,
+    /// Marks that nobody needs, for what they have allocated.
+    pub(crate) spare_marks: SpareMarks,
 }
 
 impl Rollout {
@@ -60,11 +54,10 @@ impl Rollout {
         world.insert_resource(State::new(setup, guard, mind));
         let mut rollout = Self {
             scene: SystemState::new(&mut world),
-            places: Places::new(&mut world),
             world,
             prestate_hash: prestate_hash(&prepared, &belonging),
             belonging,
-            spare: Vec::new(),
+            spare_marks: SpareMarks::default(),
         };
         rollout.write(&prepared.initial);
         rollout
@@ -94,35 +87,6 @@ impl Rollout {
             self.write(&prepared.initial);
         }
         restored
-    }
-
-    /// This moment, to go back to.
-    pub(crate) fn mark(&mut self) -> Box<Mark> {
-        let mut mark = self.spare.pop().unwrap_or_default();
-        mark.set(&mut self.world, &mut self.places);
-        self.save_model(&mut mark.columns.model_state);
-        mark
-    }
-
-    /// Keeps a mark to which nobody goes back for the next one.
-    pub(crate) fn put_away(&mut self, mark: Box<Mark>) {
-        self.spare.push(mark);
-    }
-
-    /// The policy-free hash of a mark that was set at this moment.
-    pub(crate) fn hash_of(&mut self, mark: &mut Mark) -> u128 {
-        let recorder = &mut self.world.resource_mut::<State>().into_inner().recorder;
-        mark.policy_free_hash(&self.belonging, recorder)
-    }
-
-    /// Goes back to where `mark` was set, under these policies as they are. The rollout went on from
-    /// there, and did nothing else.
-    pub(crate) fn go_back(&mut self, mark: &Mark, members: Vec<Member>) {
-        self.state_mut().guard.members = members;
-        self.restore_model(&mark.columns.model_state)
-            .expect("the model is the one that saved this state");
-        mark.go_back(&mut self.world, &mut self.places);
-        self.forget_what_follows();
     }
 
     /// Makes the policy at `index` of those that go through this rollout together its first.
@@ -181,24 +145,21 @@ impl Rollout {
     /// # Panics
     /// Never: a rollout whose agenda has nothing left has ended.
     pub fn run(&mut self) -> &Outcome {
-        self.run_on(|_| false);
+        self.run_with(|_| {});
         self.outcome()
             .expect("a rollout without a next event has ended")
     }
 
-    /// Runs the next event, and on until `pause` holds before an event or the rollout has ended.
-    /// Whether it paused.
-    pub(crate) fn run_on(&mut self, mut pause: impl FnMut(&State) -> bool) -> bool {
+    /// Runs to the end. `between` is called before each event and at the end.
+    pub(crate) fn run_with(&mut self, mut between: impl FnMut(&mut Scene)) {
         loop {
             let mut scene = self.scene();
             while scene.state.identity.has_spare() {
+                between(&mut scene);
                 let Some(phase) = begin_event(&mut scene.state) else {
-                    return false;
+                    return;
                 };
                 run_event(&mut scene, phase);
-                if pause(&scene.state) {
-                    return true;
-                }
             }
         }
     }
@@ -238,11 +199,11 @@ impl Rollout {
     /// The rollout as it is now.
     #[must_use]
     pub fn snapshot(&mut self) -> Snapshot {
-        let mut columns = Columns::capture(&mut self.world, &mut self.places);
+        let mut columns = Columns::capture(&self.scene());
         let policy = self.policy();
         columns.policy_state.version = policy.version();
         policy.save(&mut columns.policy_state.bytes);
-        self.save_model(&mut columns.model_state);
+        columns.model_state.save_model(&mut self.state_mut().mind);
         Snapshot {
             belonging: self.belonging.clone(),
             columns,
@@ -275,25 +236,10 @@ impl Rollout {
     /// When it belongs to another scenario, setting or model.
     fn restore_policy_free(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
         self.check_belonging(&snapshot.belonging)?;
-        self.restore_model(&snapshot.columns.model_state)?;
+        let model_state = &snapshot.columns.model_state;
+        model_state.restore_model(&mut self.state_mut().mind)?;
         self.write(&snapshot.columns);
         Ok(())
-    }
-
-    fn save_model(&mut self, state: &mut PluginState) {
-        let model = self.model();
-        state.version = model.version();
-        state.bytes.clear();
-        model.save(&mut state.bytes);
-    }
-
-    fn restore_model(&mut self, state: &PluginState) -> Result<(), RestoreError> {
-        self.model()
-            .restore(&state.bytes, state.version)
-            .map_err(|source| RestoreError::Plugin {
-                plugin: "model",
-                source,
-            })
     }
 
     fn check_belonging(&self, other: &Belonging) -> Result<(), RestoreError> {
@@ -310,23 +256,17 @@ impl Rollout {
     }
 
     fn write(&mut self, columns: &Columns) {
-        columns.write(&mut self.world, &mut self.places);
-        self.forget_what_follows();
-    }
-
-    /// Forgets what is no part of a snapshot and follows from what is.
-    fn forget_what_follows(&mut self) {
-        let state = self.state_mut();
-        state.due = Due::default();
-        state.wholes.0.clear();
+        let mut identity = std::mem::take(&mut self.state_mut().identity);
+        identity.make_room(columns.counts(), &mut self.world);
+        self.state_mut().identity = identity;
+        columns.write(&mut self.scene());
     }
 
     /// The digest of the trace so far: of nodes, edges, calls, events and labels.
     #[must_use]
     pub fn trace_digest(&self) -> u128 {
-        let Recorder { trace, labels } = &self.state().recorder;
         let mut bytes = Vec::with_capacity(USUAL_TRACE_BYTES);
-        append(&(trace, labels.labels()), &mut bytes);
+        self.state().recorder.append_trace(&mut bytes);
         xxh3_128(&bytes)
     }
 
@@ -338,10 +278,6 @@ impl Rollout {
 
     pub(crate) fn policy(&mut self) -> &mut Box<dyn Policy> {
         self.state_mut().guard.first().0.policy.get()
-    }
-
-    fn model(&mut self) -> &mut Box<dyn ModelBackend> {
-        self.state_mut().mind.model.get()
     }
 
     /// The next event of the agenda, if the rollout has not ended.

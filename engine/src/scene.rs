@@ -17,10 +17,10 @@ use crate::systems::{
 #[derive(SystemParam)]
 pub(crate) struct Scene<'w, 's> {
     pub(crate) state: ResMut<'w, State>,
-    reach: Reach<'w, 's>,
-    messages: Messages<'w, 's>,
-    held: Query<'w, 's, &'static mut HeldCalls>,
-    landed: Query<'w, 's, &'static mut Landed>,
+    pub(crate) reach: Reach<'w, 's>,
+    pub(crate) messages: Messages<'w, 's>,
+    pub(crate) held: Query<'w, 's, &'static mut HeldCalls>,
+    pub(crate) landed: Query<'w, 's, &'static mut Landed>,
 }
 
 impl Scene<'_, '_> {

@@ -115,6 +115,8 @@ impl Prepared {
             labels: labels.labels().to_vec(),
             ..Columns::initial(&scenario, &source_labels, &field_labels)
         };
+        let mut initial_bytes = Vec::new();
+        initial.append_with_trace(&mut initial_bytes);
         Self {
             nothing: Arc::default(),
             stores: stores.collect(),
@@ -123,7 +125,7 @@ impl Prepared {
             scenario,
             source_labels,
             field_labels,
-            initial_bytes: initial.policy_free_bytes(),
+            initial_bytes,
             initial,
         }
     }

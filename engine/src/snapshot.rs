@@ -3,21 +3,20 @@
 //! A rollout starts by restoring the initial columns of its scenario, so a reused world cannot
 //! differ from a fresh one.
 
-use bevy_ecs::prelude::World;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::columns::{Belonging, Columns, Section, encode};
+use crate::clock::Due;
+use crate::columns::{Belonging, Columns, Section, encode, policy_free_hash};
 use crate::error::RestoreError;
-use crate::places::Places;
 use crate::recorder::Recorder;
-use crate::state::State;
+use crate::scene::Scene;
 
 impl Columns {
-    /// Reads the columns off a world; the plugins' states are the caller's to add.
-    pub(crate) fn capture(world: &mut World, places: &mut Places) -> Self {
+    /// Reads the columns off a rollout; the plugins' states are the caller's to add.
+    pub(crate) fn capture(scene: &Scene) -> Self {
         let mut columns = Self::default();
-        columns.capture_without_trace(world, places);
-        let Recorder { trace, labels } = &world.resource::<State>().recorder;
+        columns.capture_without_trace(scene);
+        let Recorder { trace, labels } = &scene.state.recorder;
         columns.nodes.clone_from(&trace.nodes);
         columns.edges.clone_from(&trace.edges);
         columns.calls.clone_from(&trace.calls);
@@ -26,20 +25,17 @@ impl Columns {
         columns
     }
 
-    /// Reads off a world what is in no trace.
-    pub(crate) fn capture_without_trace(&mut self, world: &mut World, places: &mut Places) {
-        let state = world.resource_mut::<State>().into_inner();
-        self.clock.clone_from(&state.clock);
-        self.agenda.clone_from(&state.agenda);
-        let identity = std::mem::take(&mut state.identity);
-        places.read(world, &identity, self);
-        world.resource_mut::<State>().identity = identity;
+    /// Reads off a rollout what is in no trace.
+    pub(crate) fn capture_without_trace(&mut self, scene: &Scene) {
+        self.clock.clone_from(&scene.state.clock);
+        self.agenda.clone_from(&scene.state.agenda);
+        scene.read_entities(self);
     }
 
-    /// Writes the columns into a world in place.
-    pub(crate) fn write(&self, world: &mut World, places: &mut Places) {
-        self.write_without_trace(world, places);
-        let Recorder { trace, labels } = &mut world.resource_mut::<State>().recorder;
+    /// Writes the columns into a rollout in place. There is room for them.
+    pub(crate) fn write(&self, scene: &mut Scene) {
+        self.write_without_trace(scene);
+        let Recorder { trace, labels } = &mut scene.state.recorder;
         trace.nodes.clone_from(&self.nodes);
         trace.edges.clone_from(&self.edges);
         trace.calls.clone_from(&self.calls);
@@ -47,16 +43,14 @@ impl Columns {
         labels.reset_to(&self.labels);
     }
 
-    /// Writes into a world what is in no trace.
-    pub(crate) fn write_without_trace(&self, world: &mut World, places: &mut Places) {
-        let mut identity = std::mem::take(&mut world.resource_mut::<State>().identity);
-        identity.resize(self.counts(), world);
-        identity.keys.reset_to(&self.records);
-        places.write(world, &identity, self);
-        let state = world.resource_mut::<State>().into_inner();
-        state.identity = identity;
+    /// Writes into a rollout what is in no trace, and forgets what follows from what is in a snapshot.
+    pub(crate) fn write_without_trace(&self, scene: &mut Scene) {
+        scene.write_entities(self);
+        let state = &mut *scene.state;
         state.clock.clone_from(&self.clock);
         state.agenda.clone_from(&self.agenda);
+        state.due = Due::default();
+        state.wholes.0.clear();
     }
 }
 
@@ -156,6 +150,8 @@ impl Snapshot {
     /// policies of a pair at the start of a rollout.
     #[must_use]
     pub fn policy_free_hash(&self) -> u128 {
-        self.columns.policy_free_hash(&self.belonging)
+        policy_free_hash(&self.belonging, |bytes| {
+            self.columns.append_with_trace(bytes);
+        })
     }
 }

@@ -17,10 +17,15 @@ use crate::ids::{PrincipalId, SourceId};
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct IndexSet(SmallVec<[u64; 1]>);
 
-/// Words are copied in one piece, which the clone of a small vector does not do.
+/// Mostly there is one word or none; more are copied in one piece, which the clone of a small vector
+/// does not do.
 impl Clone for IndexSet {
     fn clone(&self) -> Self {
-        Self(SmallVec::from_slice(&self.0))
+        match *self.0.as_slice() {
+            [] => Self::default(),
+            [word] => Self(SmallVec::from_buf([word])),
+            ref words => Self(SmallVec::from_slice(words)),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use plugins::value::Text;
 use worlds::spec::Scenario;
 
 use crate::columns::Hash;
+use crate::readings::Library;
 use crate::rollout_id::RolloutFields;
 use crate::shard::Shard;
 use cast::{Cast, Part};
@@ -47,6 +48,8 @@ pub struct Plan {
     pub cast: Cast,
     /// By scenario, then by model: the models as they play the scenarios.
     parts: Vec<Vec<Part>>,
+    /// What the parsers of the parts read.
+    pub library: Arc<Library>,
     /// The places of scenarios and seeds, by position; none if latent variables are independent.
     strata: Vec<Place>,
     /// The id of every rollout in plan order.
@@ -119,7 +122,9 @@ impl Plan {
             }
         }
         let cast = Cast::resolve(&study, registry)?;
-        let parts = scenarios.iter().map(|planned| cast.audition(planned));
+        let mut library = Library::default();
+        let parts = scenarios.iter();
+        let parts = parts.map(|planned| cast.audition(planned, &mut library));
         let parts = parts.collect::<Result<_, _>>()?;
         let strata = match study.latents {
             Latents::Independent => Vec::new(),
@@ -130,6 +135,7 @@ impl Plan {
             scenarios,
             cast,
             parts,
+            library: Arc::new(library),
             strata,
             ids: Vec::new(),
             shard: None,

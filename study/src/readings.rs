@@ -1,23 +1,59 @@
-//! What the parser made of the completions of a scenario, shared by the workers.
+//! What the parser made of completions, shared by the workers.
 //!
-//! The rollouts of a scenario say much the same, under every seed and policy. A completion is read
-//! once, and what was read is looked up from then on. Reading is a pure function of the text and the
-//! tools of the agent, so that no result can depend on who read first.
+//! The rollouts of a scenario say much the same, under every seed and policy, and so do those of
+//! scenarios that differ in what is attacked. A completion is read once, and what was read is looked up
+//! from then on. Reading is a pure function of the text and the tools of the agent, so that no result
+//! can depend on who read first.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dashmap::DashMap;
 use plugins::action::{ActionParser, Parsed, ToolCatalogue};
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+use plugins::tool::ToolSpec;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128_with_seed};
 
-/// Completions that are kept for one scenario; more are read each time.
+/// Completions that are kept for the scenarios with the same tools; more are read each time.
 const MOST_KEPT: usize = 4_096;
 /// Bytes of the longest completion that is kept.
 const MAX_KEPT_BYTES: usize = 4_096;
 
-/// A parser that keeps what it read. For one scenario: the tools of its catalogue are not compared.
+/// What is read in the scenarios of a study, by the hash of their tools.
+#[derive(Default)]
+pub struct Library(BTreeMap<u128, Arc<Readings>>);
+
+impl Library {
+    /// The parser for a scenario with these tools.
+    pub fn of(&mut self, tools: &[ToolSpec], parser: &Arc<dyn ActionParser>) -> Arc<Readings> {
+        let mut hasher = Xxh3::new();
+        tools.hash(&mut hasher);
+        let readings = self.0.entry(hasher.digest128());
+        Arc::clone(readings.or_insert_with(|| Arc::new(Readings::new(Arc::clone(parser)))))
+    }
+
+    /// How many completions were looked up, and how many were read. For benchmarks: with several
+    /// workers two may read the same at once, so that the numbers are no result.
+    #[must_use]
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let counts = self.0.values().map(|readings| readings.hits_and_misses());
+        counts.fold((0, 0), |(hits, misses), (hit, missed)| {
+            (hits + hit, misses + missed)
+        })
+    }
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Library")
+            .field(&self.hits_and_misses())
+            .finish()
+    }
+}
+
+/// A parser that keeps what it read. For scenarios with the same tools: those of its catalogue are
+/// not compared.
 pub struct Readings {
     parser: Arc<dyn ActionParser>,
     read: DashMap<u128, Parsed, BuildHasherDefault<Hashed>>,
@@ -37,10 +73,7 @@ impl Readings {
         }
     }
 
-    /// How many completions were looked up, and how many were read. For benchmarks: with several
-    /// workers two may read the same at once, so that the numbers are no result.
-    #[must_use]
-    pub fn hits_and_misses(&self) -> (u64, u64) {
+    fn hits_and_misses(&self) -> (u64, u64) {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         (count(&self.hits), count(&self.misses))
     }
@@ -141,6 +174,23 @@ mod tests {
         assert_ne!(read(&readings, "done", &[]), first);
         assert_ne!(read(&readings, "done", &[ToolId(1), ToolId(2)]), first);
         assert_eq!(readings.hits_and_misses(), (0, 3));
+    }
+
+    #[test]
+    fn scenarios_share_what_was_read_if_their_tools_are_the_same() {
+        let scenario = crate::fixture::scenario(worlds::spec::Stage::Clean);
+        let tools = scenario.briefing.tools;
+        let mut others = tools.clone();
+        others[0].latency_ticks += 1;
+        let parser: Arc<dyn ActionParser> = Arc::new(CountsTools);
+        let mut library = Library::default();
+        let readings = library.of(&tools, &parser);
+        assert!(Arc::ptr_eq(&readings, &library.of(&tools, &parser)));
+        assert!(!Arc::ptr_eq(&readings, &library.of(&others, &parser)));
+        read(&readings, "done", &[]);
+        read(&library.of(&tools, &parser), "done", &[]);
+        read(&library.of(&others, &parser), "done", &[]);
+        assert_eq!(library.hits_and_misses(), (1, 2));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::recorder::NewNode;
 /// The agents.
 #[derive(SystemParam)]
 pub(crate) struct Agents<'w, 's> {
-    query: Query<
+    pub(crate) query: Query<
         'w,
         's,
         (
@@ -110,13 +110,13 @@ pub(crate) struct Inbound {
 /// The records and stores.
 #[derive(SystemParam)]
 pub(crate) struct Records<'w, 's> {
-    records: Query<
+    pub(crate) records: Query<
         'w,
         's,
         (&'static mut Record, &'static mut Taint, &'static mut InUse),
         Without<Agent>,
     >,
-    stores: Query<'w, 's, &'static mut Store>,
+    pub(crate) stores: Query<'w, 's, &'static mut Store>,
 }
 
 impl<'s> Records<'_, 's> {
@@ -286,7 +286,8 @@ impl<'s> Records<'_, 's> {
 /// The source instances.
 #[derive(SystemParam)]
 pub(crate) struct Sources<'w, 's> {
-    query: Query<'w, 's, &'static mut Taint, (With<Source>, Without<Agent>, Without<Record>)>,
+    pub(crate) query:
+        Query<'w, 's, &'static mut Taint, (With<Source>, Without<Agent>, Without<Record>)>,
 }
 
 impl<'s> Sources<'_, 's> {
@@ -328,7 +329,7 @@ impl<'s> Sources<'_, 's> {
 /// The proposals.
 #[derive(SystemParam)]
 pub(crate) struct Proposals<'w, 's> {
-    query: Query<
+    pub(crate) query: Query<
         'w,
         's,
         (
@@ -422,7 +423,7 @@ impl<'s> Proposals<'_, 's> {
 /// The messages.
 #[derive(SystemParam)]
 pub(crate) struct Messages<'w, 's> {
-    query: Query<
+    pub(crate) query: Query<
         'w,
         's,
         (&'static mut Message, &'static mut Taint, &'static mut InUse),
@@ -468,7 +469,7 @@ impl<'s> Messages<'_, 's> {
 /// The decisions.
 #[derive(SystemParam)]
 pub(crate) struct Decisions<'w, 's> {
-    query: Query<
+    pub(crate) query: Query<
         'w,
         's,
         (&'static mut Decision, &'static mut InUse),

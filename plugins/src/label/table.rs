@@ -13,6 +13,12 @@ pub struct LabelId(u32);
 impl LabelId {
     /// [`Label::bottom`], interned first in every table.
     pub const BOTTOM: Self = Self(0);
+
+    /// Its position in the table it comes from.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
 }
 
 /// Interns labels in order of first use. Ids therefore depend on the history of one rollout and
@@ -29,11 +35,14 @@ pub struct LabelTable {
     made: Vec<Made>,
 }
 
-/// A label made of others: how, as [`joined`] and [`with_flags`] give it, and its id.
+/// A label made of others.
 #[derive(Clone, Copy, Debug)]
 struct Made {
+    /// As [`joined`], [`with_flags`] and [`chosen`] give it.
     how: u64,
     id: LabelId,
+    /// The newest of it and of those of which it is made.
+    newest: LabelId,
 }
 
 impl Made {
@@ -41,6 +50,7 @@ impl Made {
     const NOTHING: Self = Self {
         how: 0,
         id: LabelId::BOTTOM,
+        newest: LabelId::BOTTOM,
     };
 }
 
@@ -95,13 +105,23 @@ impl LabelTable {
         &self.labels
     }
 
+    /// [`Label::fingerprint`] of each, in id order.
+    #[must_use]
+    pub fn fingerprints(&self) -> &[u64] {
+        &self.fingerprints
+    }
+
     /// Forgets every label interned after the first `count`; [`Label::bottom`] always stays.
     pub fn truncate(&mut self, count: usize) {
         let kept = count.clamp(1, self.labels.len());
         if kept < self.labels.len() {
             self.labels.truncate(kept);
             self.fingerprints.truncate(kept);
-            self.made.fill(Made::NOTHING);
+            for made in &mut self.made {
+                if made.newest.0 as usize >= kept {
+                    *made = Made::NOTHING;
+                }
+            }
             self.place_all();
         }
     }
@@ -132,7 +152,7 @@ impl LabelTable {
     /// The id of `label`, if it was interned.
     #[must_use]
     pub fn find(&self, label: &Label) -> Option<LabelId> {
-        self.look_up(label, fingerprint(label)).ok()
+        self.look_up(label, label.fingerprint()).ok()
     }
 
     /// The id of `label`, new if it was not seen before.
@@ -140,7 +160,7 @@ impl LabelTable {
     /// # Panics
     /// When there are more than `u32::MAX` labels; a trace is limited to far fewer nodes.
     pub fn intern(&mut self, label: Label) -> LabelId {
-        let fingerprint = fingerprint(&label);
+        let fingerprint = label.fingerprint();
         let place = match self.look_up(&label, fingerprint) {
             Ok(id) => return id,
             Err(place) => place,
@@ -164,7 +184,9 @@ impl LabelTable {
         if a == LabelId::BOTTOM {
             return b;
         }
-        self.make(joined(a, b), |table| table.get(a).join(table.get(b)))
+        self.make(joined(a, b), a.max(b), |table| {
+            table.get(a).join(table.get(b))
+        })
     }
 
     /// The id of `id` with `flags` added.
@@ -172,14 +194,16 @@ impl LabelTable {
         if self.get(id).flags.contains(flags) {
             id
         } else {
-            self.make(with_flags(id, flags), |table| table.get(id).flagged(flags))
+            self.make(with_flags(id, flags), id, |table| {
+                table.get(id).flagged(flags)
+            })
         }
     }
 
     /// The id of the label of something that was chosen because of what `choice` labels: all that flowed
     /// into the choice is its control.
     pub fn chosen_by(&mut self, choice: LabelId) -> LabelId {
-        self.make(chosen(choice), |table| {
+        self.make(chosen(choice), choice, |table| {
             let choice = table.get(choice);
             Label {
                 control: choice.sources.union(&choice.control),
@@ -188,15 +212,16 @@ impl LabelTable {
         })
     }
 
-    /// The id of the label that is made so.
-    fn make(&mut self, how: u64, label: impl FnOnce(&Self) -> Label) -> LabelId {
+    /// The id of the label that is made so, of labels of which `newest` is the newest.
+    fn make(&mut self, how: u64, newest: LabelId, label: impl FnOnce(&Self) -> Label) -> LabelId {
         let place = (mixed(0, how) >> 32) as usize & (MADE - 1);
         let made = self.made[place];
         if made.how == how {
             return made.id;
         }
         let id = self.intern(label(self));
-        self.made[place] = Made { how, id };
+        let newest = newest.max(id);
+        self.made[place] = Made { how, id, newest };
         id
     }
 
@@ -253,14 +278,17 @@ const fn chosen(choice: LabelId) -> u64 {
     3 << 62 | (choice.0 as u64) << 32
 }
 
-/// A number that equal labels share, and others hardly ever.
-fn fingerprint(label: &Label) -> u64 {
-    let mut sum = mixed(0, u64::from(label.flags.bits()));
-    sum = mixed_set(sum, &label.sources);
-    sum = mixed_set(sum, &label.control);
-    match &label.readers {
-        Readers::Everyone => sum,
-        Readers::Only(readers) => mixed_set(mixed(sum, 1), readers),
+impl Label {
+    /// A number that equal labels share, and others hardly ever.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut sum = mixed(0, u64::from(self.flags.bits()));
+        sum = mixed_set(sum, &self.sources);
+        sum = mixed_set(sum, &self.control);
+        match &self.readers {
+            Readers::Everyone => sum,
+            Readers::Only(readers) => mixed_set(mixed(sum, 1), readers),
+        }
     }
 }
 

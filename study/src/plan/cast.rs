@@ -16,7 +16,7 @@ use super::places::Field;
 use super::problem::{StudyCode, StudyReport};
 use super::{PlanError, PlannedScenario};
 use crate::columns::Hash;
-use crate::readings::Readings;
+use crate::readings::{Library, Readings};
 
 /// The parser through which every action passes.
 pub const PARSER: &str = "appendix_i";
@@ -50,7 +50,7 @@ pub struct Part {
     pub profile_hash: Hash,
     /// What its rollouts get their instances from.
     pub prepared: Arc<dyn PreparedModel>,
-    /// The parser, with what it has read of the rollouts so far.
+    /// The parser, with what it has read so far.
     pub readings: Arc<Readings>,
 }
 
@@ -109,11 +109,7 @@ impl CastModel {
     }
 
     /// The backend as it plays a scenario.
-    fn part(
-        &self,
-        planned: &PlannedScenario,
-        parser: &Arc<dyn ActionParser>,
-    ) -> Result<Part, PlanError> {
+    fn part(&self, planned: &PlannedScenario, readings: Arc<Readings>) -> Result<Part, PlanError> {
         let refused = |error: CreateError| PlanError::Model {
             model: self.name.to_string(),
             scenario: planned.scenario.identity.to_string(),
@@ -123,7 +119,7 @@ impl CastModel {
         Ok(Part {
             profile_hash: self.profile_hash(&planned.configuration),
             prepared: prepared.map_err(refused)?,
-            readings: Arc::new(Readings::new(Arc::clone(parser))),
+            readings,
         })
     }
 }
@@ -174,10 +170,15 @@ impl Cast {
     }
 
     /// Prepares every model for a scenario.
-    pub(super) fn audition(&self, planned: &PlannedScenario) -> Result<Vec<Part>, PlanError> {
-        self.models
-            .iter()
-            .map(|model| model.part(planned, &self.parser))
+    pub(super) fn audition(
+        &self,
+        planned: &PlannedScenario,
+        library: &mut Library,
+    ) -> Result<Vec<Part>, PlanError> {
+        let readings = library.of(&planned.scenario.briefing.tools, &self.parser);
+        let models = self.models.iter();
+        models
+            .map(|model| model.part(planned, Arc::clone(&readings)))
             .collect()
     }
 }

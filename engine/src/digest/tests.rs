@@ -1,0 +1,130 @@
+use plugins::ids::{CallId, NodeId, RecordId};
+use plugins::label::{Flags, LabelId, LabelTable};
+use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Trace};
+
+use super::*;
+
+fn bytes(trace: &Trace, labels: &[Label]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    append_trace(trace.prefix(), fingerprints(labels), &mut bytes);
+    bytes
+}
+
+/// A trace with one of each.
+fn trace() -> Trace {
+    let mut trace = Trace::default();
+    trace.nodes.push(Node {
+        kind: NodeKind::AgentState,
+        detail: NodeDetail::Plain,
+        tick: 3,
+        episode: 0,
+        agent: None,
+        subject: Subject::Agent(AgentId(1)),
+        recorded: LabelId::BOTTOM,
+        exact: LabelId::BOTTOM,
+    });
+    trace.edges.push(Edge {
+        from: NodeId(0),
+        to: NodeId(1),
+        kind: EdgeKind::Data,
+        taint: false,
+    });
+    trace.events.push(Event {
+        tick: 3,
+        episode: 0,
+        agent: None,
+        what: Happening::EpisodeBegan,
+        nodes_after: 1,
+        edges_after: 1,
+    });
+    trace
+}
+
+/// Every field counts: what differs in one is hashed differently.
+#[test]
+fn every_field_of_a_trace_is_hashed() {
+    let mut table = LabelTable::new();
+    let other_label = table.intern(Label::bottom().flagged(Flags::VIA_MODEL));
+    let changes: Vec<(&str, Box<dyn Fn(&mut Trace)>)> = vec![
+        ("kind", Box::new(|t| t.nodes[0].kind = NodeKind::Message)),
+        (
+            "detail",
+            Box::new(|t| t.nodes[0].detail = NodeDetail::Scrub),
+        ),
+        ("tick", Box::new(|t| t.nodes[0].tick = 1 << 40)),
+        ("episode", Box::new(|t| t.nodes[0].episode = 1)),
+        ("agent", Box::new(|t| t.nodes[0].agent = Some(AgentId(0)))),
+        (
+            "subject",
+            Box::new(|t| t.nodes[0].subject = Subject::Record(RecordId(1))),
+        ),
+        (
+            "id",
+            Box::new(|t| t.nodes[0].subject = Subject::Agent(AgentId(2))),
+        ),
+        (
+            "recorded",
+            Box::new(move |t| t.nodes[0].recorded = other_label),
+        ),
+        ("exact", Box::new(move |t| t.nodes[0].exact = other_label)),
+        ("node", Box::new(|t| t.nodes.push(t.nodes[0]))),
+        ("from", Box::new(|t| t.edges[0].from = NodeId(1))),
+        ("to", Box::new(|t| t.edges[0].to = NodeId(2))),
+        ("edge kind", Box::new(|t| t.edges[0].kind = EdgeKind::Audit)),
+        ("taint", Box::new(|t| t.edges[0].taint = true)),
+        ("edge", Box::new(|t| t.edges.push(t.edges[0]))),
+        ("event tick", Box::new(|t| t.events[0].tick = 4)),
+        ("event episode", Box::new(|t| t.events[0].episode = 1)),
+        (
+            "event agent",
+            Box::new(|t| t.events[0].agent = Some(AgentId(0))),
+        ),
+        ("nodes after", Box::new(|t| t.events[0].nodes_after = 2)),
+        ("edges after", Box::new(|t| t.events[0].edges_after = 2)),
+        (
+            "what",
+            Box::new(|t| t.events[0].what = Happening::HoldReleased { call: CallId(0) }),
+        ),
+        ("event", Box::new(|t| t.events.push(t.events[0].clone()))),
+    ];
+    let mut seen = vec![("nothing", bytes(&trace(), table.labels()))];
+    for (what, change) in changes {
+        let mut changed = trace();
+        change(&mut changed);
+        let found = bytes(&changed, table.labels());
+        for (other, bytes) in &seen {
+            assert_ne!(*bytes, found, "{what} is as {other}");
+        }
+        seen.push((what, found));
+    }
+}
+
+/// The labels themselves count, and not only their ids.
+#[test]
+fn every_part_of_a_label_is_hashed() {
+    let labels = [
+        Label::bottom(),
+        Label::bottom().flagged(Flags::VIA_MODEL),
+        Label::bottom().flagged(Flags::VIA_MEMORY),
+        Label::of_source(plugins::ids::SourceId(0)),
+        Label::of_source(plugins::ids::SourceId(64)),
+        Label {
+            control: std::iter::once(0).collect(),
+            ..Label::bottom()
+        },
+        Label {
+            readers: plugins::label::Readers::Only(std::iter::once(0).collect()),
+            ..Label::bottom()
+        },
+        Label {
+            readers: plugins::label::Readers::Only(plugins::label::IndexSet::default()),
+            ..Label::bottom()
+        },
+    ];
+    for (index, label) in labels.iter().enumerate() {
+        for other in &labels[..index] {
+            let of = |label: &Label| bytes(&trace(), std::slice::from_ref(label));
+            assert_ne!(of(label), of(other), "{label:?} is as {other:?}");
+        }
+    }
+}
