@@ -351,7 +351,9 @@ pub(crate) fn policy_free_hash(
         policy_hash: _,
     } = belonging;
     let mut bytes = Vec::with_capacity(USUAL_STATE_BYTES);
-    append(&(scenario_hash, setting_hash, model_hash), &mut bytes);
+    for hash in [scenario_hash, setting_hash, model_hash] {
+        bytes.extend_from_slice(&hash.to_le_bytes());
+    }
     append_state(&mut bytes);
     xxh3_128(&bytes)
 }
