@@ -8,6 +8,7 @@
 pub mod calls;
 pub mod containment;
 pub mod endpoints;
+pub mod events;
 pub mod memory;
 pub mod parsing;
 pub mod projection;
@@ -22,9 +23,9 @@ use plugins::trace::{Outcome, Trace};
 use worlds::spec::Scenario;
 
 use crate::columns::{BadCell, CellWriter, Column, Columns, Reader};
-use calls::Calls;
 use containment::Containment;
 use endpoints::Endpoints;
+use events::Events;
 use memory::Memory;
 use parsing::Parsing;
 use propagation::Propagation;
@@ -114,15 +115,16 @@ pub fn measure_search(finished: &Finished<'_>, goal: Option<&AttackGoal>) -> Met
         return Metrics::default();
     }
     let reach = Reach::of(finished);
-    let calls = Calls::of(finished);
-    let endpoints = endpoints::measure(finished, &calls);
+    let events = Events::of(finished);
+    let calls = &events.calls;
+    let endpoints = endpoints::measure(finished, &events);
     Metrics {
-        propagation: propagation::measure(finished, &reach, &calls),
-        memory: memory::measure(finished, &calls),
-        utility: utility::measure(finished, &reach, &calls, &endpoints),
-        parsing: parsing::measure(finished),
+        propagation: propagation::measure(finished, &reach, calls),
+        memory: memory::measure(finished, calls),
+        utility: utility::measure(finished, &reach, &events, &endpoints),
+        parsing: events.completions.columns(),
         containment: containment::measure(finished, &reach, &endpoints),
-        search: goal.map_or_else(Search::default, |goal| search::measure(&calls, goal)),
+        search: goal.map_or_else(Search::default, |goal| search::measure(calls, goal)),
         endpoints,
     }
 }

@@ -8,7 +8,7 @@ use plugins::label::LabelTable;
 use plugins::ledger::Entry;
 use plugins::policy::{Hook, VerdictKind};
 use plugins::predicate::{CallView, leaking_fields, leaks_by_reference, matches, wrong_recipient};
-use plugins::trace::{Event, Happening, Subject};
+use plugins::trace::Subject;
 
 use super::Finished;
 
@@ -107,21 +107,13 @@ pub struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// Collects the facts.
+    /// The calls as they were proposed, nothing decided yet.
     #[must_use]
-    pub fn of(finished: &Finished<'a>) -> Self {
-        let mut calls = Self {
-            facts: finished
-                .trace
-                .calls
-                .iter()
-                .map(|call| first_facts(call, finished))
-                .collect(),
-        };
-        for event in &finished.trace.events {
-            calls.note(event, finished);
+    pub(super) fn as_proposed(finished: &Finished<'a>) -> Self {
+        let calls = finished.trace.calls.iter();
+        Self {
+            facts: calls.map(|call| first_facts(call, finished)).collect(),
         }
-        calls
     }
 
     /// The facts of one call.
@@ -135,33 +127,41 @@ impl<'a> Calls<'a> {
         self.facts.iter().filter(|facts| facts.effect.is_some())
     }
 
-    fn note(&mut self, event: &'a Event, finished: &Finished<'a>) {
-        match &event.what {
-            Happening::Rewritten { call, arguments } => {
-                self.rewrite(*call, arguments, finished);
-            }
-            Happening::Ruled {
-                hook: Hook::Proposal | Hook::Commit | Hook::MemoryWrite,
-                subject: Subject::Call(call),
-                verdict,
-                ..
-            } => self.facts[call.index()].rule(*verdict),
-            Happening::HoldReleased { call } => {
-                let facts = &mut self.facts[call.index()];
-                facts.holds = facts.holds.saturating_sub(1);
-            }
-            Happening::Committed { call, node } => {
-                self.facts[call.index()].effect = Some(*node);
-            }
-            Happening::Undone { call, .. } => self.facts[call.index()].undone = true,
-            _ => {}
+    pub(super) fn rewrite(
+        &mut self,
+        call: CallId,
+        arguments: &'a [Argument],
+        finished: &Finished<'a>,
+    ) {
+        let facts = self.get_mut(call);
+        facts.view.arguments = arguments;
+        facts.deed = Deed::of(facts.view, &finished.scenario.briefing, finished.labels);
+    }
+
+    /// Only the hooks on a call decide it.
+    pub(super) fn rule(&mut self, hook: Hook, subject: Subject, verdict: VerdictKind) {
+        if let (Hook::Proposal | Hook::Commit | Hook::MemoryWrite, Subject::Call(call)) =
+            (hook, subject)
+        {
+            self.get_mut(call).rule(verdict);
         }
     }
 
-    fn rewrite(&mut self, call: CallId, arguments: &'a [Argument], finished: &Finished<'a>) {
-        let facts = &mut self.facts[call.index()];
-        facts.view.arguments = arguments;
-        facts.deed = Deed::of(facts.view, &finished.scenario.briefing, finished.labels);
+    pub(super) fn release(&mut self, call: CallId) {
+        let facts = self.get_mut(call);
+        facts.holds = facts.holds.saturating_sub(1);
+    }
+
+    pub(super) fn commit(&mut self, call: CallId, effect: NodeId) {
+        self.get_mut(call).effect = Some(effect);
+    }
+
+    pub(super) fn undo(&mut self, call: CallId) {
+        self.get_mut(call).undone = true;
+    }
+
+    fn get_mut(&mut self, call: CallId) -> &mut CallFacts<'a> {
+        &mut self.facts[call.index()]
     }
 }
 

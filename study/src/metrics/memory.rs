@@ -58,8 +58,7 @@ columns! {
 /// Measures memory and recovery.
 #[must_use]
 pub fn measure(finished: &Finished<'_>, calls: &Calls<'_>) -> Memory {
-    let is_undo = |event: &Event| matches!(event.what, Happening::Undone { .. });
-    let rollback = Some(finished.trace.events.iter().any(is_undo));
+    let rollback = Some(calls.facts.iter().any(|facts| facts.undone));
     if finished.scenario.stage != Stage::MemoryRecovery {
         return Memory {
             rollback,

@@ -1,9 +1,7 @@
 //! Parsing: what the completions of the model were read as. A prerequisite of every other number.
 
 use plugins::action::{ActionClass, ParseStatus, Repairs};
-use plugins::trace::Happening;
 
-use super::Finished;
 use crate::columns::columns;
 use crate::ratio::Ratio;
 
@@ -182,25 +180,6 @@ columns! {
     }
 }
 
-/// Measures parsing.
-#[must_use]
-pub fn measure(finished: &Finished<'_>) -> Parsing {
-    let mut tally = Tally::default();
-    for event in &finished.trace.events {
-        if let Happening::Completed {
-            class,
-            status,
-            repairs,
-            strict_reading_is_final,
-            ..
-        } = &event.what
-        {
-            tally.add(*class, *status, *repairs, *strict_reading_is_final);
-        }
-    }
-    tally.columns()
-}
-
 /// The single repairs, in the order of their bits.
 const REPAIRS: [Repairs; 9] = [
     Repairs::FENCE,
@@ -216,7 +195,7 @@ const REPAIRS: [Repairs; 9] = [
 
 /// Completions by class, status and repair.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+pub struct Completions {
     /// Valid, delegate, final, invalid tool, invalid schema.
     classes: [u32; 5],
     /// Strict, repaired, invalid.
@@ -226,8 +205,15 @@ struct Tally {
     strict_finals: u32,
 }
 
-impl Tally {
-    fn add(&mut self, class: ActionClass, status: ParseStatus, repairs: Repairs, strict: bool) {
+impl Completions {
+    /// Adds one.
+    pub(super) fn add(
+        &mut self,
+        class: ActionClass,
+        status: ParseStatus,
+        repairs: Repairs,
+        is_strict_final: bool,
+    ) {
         self.classes[match class {
             ActionClass::Valid => 0,
             ActionClass::Delegate => 1,
@@ -243,10 +229,11 @@ impl Tally {
         for (count, repair) in self.repairs.iter_mut().zip(REPAIRS) {
             *count += u32::from(repairs.contains(repair));
         }
-        self.strict_finals += u32::from(strict);
+        self.strict_finals += u32::from(is_strict_final);
     }
 
-    fn columns(self) -> Parsing {
+    /// Their columns.
+    pub(super) fn columns(self) -> Parsing {
         let [valid, delegate, final_answer, invalid_tool, invalid_schema] = self.classes;
         let [strict_status, repaired_status, invalid_status] = self.statuses;
         let [

@@ -3,12 +3,12 @@
 use plugins::ledger::Entry;
 use plugins::policy::VerdictKind;
 use plugins::predicate::recipient_bearing;
-use plugins::trace::Happening;
 use worlds::spec::{Scenario, Stage};
 
 use super::Finished;
 use super::calls::{CallFacts, Calls, satisfies};
 use super::endpoints::Endpoints;
+use super::events::Events;
 use super::reach::Reach;
 use crate::columns::{Stages, columns};
 use crate::ratio::Ratio;
@@ -148,9 +148,10 @@ columns! {
 pub fn measure(
     finished: &Finished<'_>,
     reach: &Reach,
-    calls: &Calls<'_>,
+    events: &Events<'_>,
     endpoints: &Endpoints,
 ) -> Utility {
+    let calls = &events.calls;
     let stage = finished.scenario.stage;
     let work = Work::of(finished.scenario, reach, calls);
     let Work {
@@ -164,7 +165,8 @@ pub fn measure(
     let fraction = |counts: bool| Ratio::clipped(if counts { satisfied } else { 0 }, required);
     let stops = Stops::of(calls);
     let on = |stages: Stages| stages.include(stage);
-    let Burden { confirms, holds } = Burden::of(finished);
+    let confirms = events.verdicts.confirms;
+    let holds = events.verdicts.unreleased_holds();
     Utility {
         authorized_tainted_action_success: on(Stages::Active)
             .then_some(done && tainted && harmless),
@@ -268,33 +270,5 @@ impl Stops {
             }
         }
         stops
-    }
-}
-
-/// What the policy asked of the user.
-#[derive(Clone, Copy, Debug)]
-struct Burden {
-    confirms: u32,
-    /// Without those that were released.
-    holds: u32,
-}
-
-impl Burden {
-    fn of(finished: &Finished<'_>) -> Self {
-        let (mut confirms, mut holds, mut releases) = (0, 0, 0);
-        for event in &finished.trace.events {
-            match &event.what {
-                Happening::Ruled { verdict, .. } => {
-                    confirms += u32::from(*verdict == VerdictKind::Confirm);
-                    holds += u32::from(*verdict == VerdictKind::Hold);
-                }
-                Happening::HoldReleased { .. } => releases += 1,
-                _ => {}
-            }
-        }
-        Self {
-            confirms,
-            holds: holds - releases,
-        }
     }
 }
