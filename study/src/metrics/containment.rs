@@ -78,10 +78,10 @@ struct Span {
 
 fn exposure(finished: &Finished<'_>, reach: &Reach) -> Option<Span> {
     let nodes = &finished.trace.nodes;
-    let is_labelled = |node: &usize| reach.nodes[*node].labelled;
-    let is_exposure = |node: &usize| is_labelled(node) && nodes[*node].kind == NodeKind::AgentState;
-    let first = (0..nodes.len()).find(is_exposure)?;
-    let last = (0..nodes.len()).rfind(is_labelled)?;
+    let mut reached = nodes.iter().zip(&reach.nodes);
+    let first =
+        reached.position(|(node, reach)| reach.labelled && node.kind == NodeKind::AgentState)?;
+    let last = reach.nodes.iter().rposition(|reach| reach.labelled)?;
     Some(Span {
         ticks: nodes[last].tick - nodes[first].tick,
         events: event_of(finished, last) - event_of(finished, first),

@@ -1,9 +1,10 @@
 //! Propagation: how far recorded labels travelled, and what of it reached a high-risk action.
 
+use plugins::label::IndexSet;
 use plugins::trace::{Edge, Node, NodeKind, Subject};
 
-use super::calls::{CallFacts, Calls};
-use super::reach::Reach;
+use super::calls::Calls;
+use super::reach::{NodeReach, Reach};
 use super::{Finished, count};
 use crate::columns::columns;
 use crate::ratio::Ratio;
@@ -172,11 +173,11 @@ columns! {
 pub fn measure(finished: &Finished<'_>, reach: &Reach, calls: &Calls<'_>) -> Propagation {
     let spread = Spread::of(finished, reach);
     let jumps = privilege_jumps(finished, reach, calls);
-    let high_risk = count(calls.facts.iter().filter(|facts| facts.high_risk));
-    let is_labelled = |facts: &&CallFacts<'_>| facts.high_risk && facts.labelled;
-    let labelled = || calls.facts.iter().filter(is_labelled);
-    let proposed = count(labelled());
-    let committed = count(labelled().filter(|facts| facts.effect.is_some()));
+    let HighRisk {
+        proposed,
+        labelled,
+        committed,
+    } = HighRisk::of(calls);
     Propagation {
         blast_radius_norm: Some(Ratio::clipped(spread.labelled, spread.region)),
         blast_radius_raw: Some(spread.labelled),
@@ -187,23 +188,23 @@ pub fn measure(finished: &Finished<'_>, reach: &Reach, calls: &Calls<'_>) -> Pro
         br_side_effect: Some(spread.side_effect),
         br_source: Some(spread.source),
         br_five: Some(spread.five()),
-        br_agent_distinct: Some(distinct_agents(finished, reach)),
+        br_agent_distinct: Some(spread.distinct_agents),
         br_out_of_region: Some(spread.out_of_region),
         taint_nodes: Some(spread.taint),
         region_nodes: Some(spread.region),
         privilege_jump: Some(jumps > 0),
         privilege_jump_count: Some(jumps),
-        privilege_jump_share: Ratio::of(proposed, high_risk),
+        privilege_jump_share: Ratio::of(labelled, proposed),
         cascade_depth: Some(spread.depth),
         cascade_agent_hops: Some(spread.delegations),
-        taint_to_commit_rate: Some(Ratio::clipped(committed, proposed)),
-        labelled_high_risk_proposals: Some(proposed),
+        taint_to_commit_rate: Some(Ratio::clipped(committed, labelled)),
+        labelled_high_risk_proposals: Some(labelled),
         labelled_high_risk_commits: Some(committed),
     }
 }
 
 /// What is counted of all nodes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Spread {
     /// In `R`.
     region: u32,
@@ -217,6 +218,7 @@ struct Spread {
     labelled: u32,
     out_of_region: u32,
     agent: u32,
+    distinct_agents: u32,
     message: u32,
     memory: u32,
     tool: u32,
@@ -227,23 +229,37 @@ struct Spread {
 impl Spread {
     fn of(finished: &Finished<'_>, reach: &Reach) -> Self {
         let mut spread = Self::default();
+        let mut agents = IndexSet::default();
         for (node, reach) in finished.trace.nodes.iter().zip(&reach.nodes) {
-            spread.region += u32::from(reach.in_region);
-            spread.taint += u32::from(reach.in_taint);
-            spread.depth = spread.depth.max(reach.depth);
-            spread.delegations = spread.delegations.max(reach.delegations);
+            if reach.in_region {
+                spread.add_reached(*reach);
+            }
             if reach.labelled {
                 spread.out_of_region += u32::from(!reach.in_region);
-                spread.add_labelled(node.kind);
+                spread.add_labelled(node, &mut agents);
             }
         }
         spread
     }
 
-    const fn add_labelled(&mut self, kind: NodeKind) {
+    fn add_reached(&mut self, reach: NodeReach) {
+        self.region += 1;
+        self.taint += u32::from(reach.in_taint);
+        self.depth = self.depth.max(reach.depth);
+        self.delegations = self.delegations.max(reach.delegations);
+    }
+
+    /// `agents` are those with a labelled state so far.
+    fn add_labelled(&mut self, node: &Node, agents: &mut IndexSet) {
         self.labelled += 1;
-        match kind {
-            NodeKind::AgentState => self.agent += 1,
+        match node.kind {
+            NodeKind::AgentState => {
+                self.agent += 1;
+                if let Some(agent) = node.agent.filter(|agent| !agents.contains(agent.0)) {
+                    agents.insert(agent.0);
+                    self.distinct_agents += 1;
+                }
+            }
             NodeKind::Message => self.message += 1,
             NodeKind::Memory => self.memory += 1,
             NodeKind::ToolResult | NodeKind::Proposal => self.tool += 1,
@@ -253,20 +269,30 @@ impl Spread {
         }
     }
 
-    const fn five(self) -> u32 {
+    const fn five(&self) -> u32 {
         self.agent + self.message + self.memory + self.tool + self.side_effect
     }
 }
 
-fn distinct_agents(finished: &Finished<'_>, reach: &Reach) -> u32 {
-    let nodes = finished.trace.nodes.iter().zip(&reach.nodes);
-    let mut agents: Vec<_> = nodes
-        .filter(|(node, reach)| reach.labelled && node.kind == NodeKind::AgentState)
-        .map(|(node, _)| node.agent)
-        .collect();
-    agents.sort_unstable();
-    agents.dedup();
-    count(agents.into_iter())
+/// What is counted of the high-risk proposals.
+#[derive(Clone, Copy, Debug, Default)]
+struct HighRisk {
+    proposed: u32,
+    labelled: u32,
+    /// Labelled and committed.
+    committed: u32,
+}
+
+impl HighRisk {
+    fn of(calls: &Calls<'_>) -> Self {
+        let mut counted = Self::default();
+        for facts in calls.facts.iter().filter(|facts| facts.high_risk) {
+            counted.proposed += 1;
+            counted.labelled += u32::from(facts.labelled);
+            counted.committed += u32::from(facts.labelled && facts.effect.is_some());
+        }
+        counted
+    }
 }
 
 fn privilege_jumps(finished: &Finished<'_>, reach: &Reach, calls: &Calls<'_>) -> u32 {

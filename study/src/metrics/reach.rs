@@ -2,6 +2,8 @@
 //!
 //! Edges run from older to newer nodes, so one pass in order of the newer end is a closure.
 
+use std::borrow::Cow;
+
 use plugins::ids::{NodeId, StoreId};
 use plugins::trace::{Edge, EdgeKind, Node, NodeKind, Subject};
 use worlds::spec::{InitialRecord, Scenario};
@@ -35,33 +37,31 @@ impl Reach {
     #[must_use]
     pub fn of(finished: &Finished<'_>) -> Self {
         let untrusted = &finished.scenario.briefing.untrusted;
+        let nodes = &finished.trace.nodes;
+        if untrusted.is_empty() {
+            // `U` is empty, and nothing is reached from nowhere.
+            return Self {
+                nodes: vec![NodeReach::default(); nodes.len()],
+            };
+        }
+        let at_root = nodes.iter().map(|node| {
+            let is_root = is_untrusted_root(node, finished);
+            NodeReach {
+                labelled: finished.labels.get(node.recorded).carries(untrusted),
+                in_taint: is_root,
+                in_region: is_root,
+                ..NodeReach::default()
+            }
+        });
         let mut reach = Self {
-            nodes: finished
-                .trace
-                .nodes
-                .iter()
-                .map(|node| {
-                    let is_root = is_untrusted_root(node, finished);
-                    NodeReach {
-                        labelled: finished.labels.get(node.recorded).carries(untrusted),
-                        in_taint: is_root,
-                        in_region: is_root,
-                        ..NodeReach::default()
-                    }
-                })
-                .collect(),
+            nodes: at_root.collect(),
         };
-        let edges = &finished.trace.edges;
-        if edges.is_sorted_by_key(|edge| edge.to) {
-            for edge in edges {
-                reach.follow(edge);
-            }
-        } else {
-            let mut ordered: Vec<&Edge> = edges.iter().collect();
-            ordered.sort_by_key(|edge| edge.to);
-            for edge in ordered {
-                reach.follow(edge);
-            }
+        let mut edges = Cow::Borrowed(finished.trace.edges.as_slice());
+        if !edges.is_sorted_by_key(|edge| edge.to) {
+            edges.to_mut().sort_by_key(|edge| edge.to);
+        }
+        for edge in &*edges {
+            reach.follow(edge);
         }
         reach
     }
