@@ -180,19 +180,6 @@ columns! {
     }
 }
 
-/// The single repairs, in the order of their bits.
-const REPAIRS: [Repairs; 9] = [
-    Repairs::FENCE,
-    Repairs::PREFIX,
-    Repairs::ACTION_TYPE_AS_TOOL,
-    Repairs::KEY_ALIAS,
-    Repairs::ARGUMENT_ALIAS,
-    Repairs::SYNTAX,
-    Repairs::COERCION,
-    Repairs::DROPPED_ARGUMENT,
-    Repairs::STRINGIFIED_ARGUMENTS,
-];
-
 /// Completions by class, status and repair.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Completions {
@@ -200,7 +187,7 @@ pub struct Completions {
     classes: [u32; 5],
     /// Strict, repaired, invalid.
     statuses: [u32; 3],
-    /// As in [`REPAIRS`].
+    /// By the bit of the repair.
     repairs: [u32; 9],
     strict_finals: u32,
 }
@@ -226,8 +213,11 @@ impl Completions {
             ParseStatus::ValidRepairedJson => 1,
             ParseStatus::InvalidSchema => 2,
         }] += 1;
-        for (count, repair) in self.repairs.iter_mut().zip(REPAIRS) {
-            *count += u32::from(repairs.contains(repair));
+        let mut bits = repairs.bits();
+        while bits != 0 {
+            let bit = bits.trailing_zeros();
+            self.repairs[bit as usize] += 1;
+            bits ^= 1 << bit;
         }
         self.strict_finals += u32::from(is_strict_final);
     }
