@@ -1,6 +1,7 @@
 //! Memory and recovery: whether taint came back after a recovery step, and whether the recovery
 //! objective holds at the end.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use plugins::ids::{RecordId, StoreId};
@@ -179,11 +180,13 @@ impl<'a> History<'a> {
             } => {
                 self.had_recovery = true;
                 let scope = match kind {
-                    RecoveryKind::Undo => scope_of_undo(later, calls),
+                    RecoveryKind::Undo => scope_of_undo(later, calls).map(Cow::Owned),
                     // A revocation has no scope and removes nothing, so it takes nothing away.
-                    _ => step.and_then(|step| scope_of_step(self.scenario, step)),
+                    _ => step
+                        .and_then(|step| scope_of_step(self.scenario, step))
+                        .map(Cow::Borrowed),
                 };
-                self.recover(scope.as_ref(), removed);
+                self.recover(scope.as_deref(), removed);
             }
             _ => {}
         }
@@ -221,18 +224,16 @@ impl<'a> History<'a> {
         removed: &[RecordId],
     ) -> BTreeSet<(StoreId, &'a str)> {
         let place = |record: &Record<'a>| (record.store, record.key);
-        let live = self.records.iter().filter(|record| record.live).map(place);
-        let live: BTreeSet<_> = live.collect();
         let in_scope = self
             .records
             .iter()
             .filter(|record| scope.is_some_and(|scope| scope.covers(record.store, record.key)));
         let named = removed.iter().map(|record| &self.records[record.index()]);
-        in_scope
-            .chain(named)
-            .map(place)
-            .filter(|place| !live.contains(place))
-            .collect()
+        let mut unreadable: BTreeSet<_> = in_scope.chain(named).map(place).collect();
+        for record in self.records.iter().filter(|record| record.live) {
+            unreadable.remove(&place(record));
+        }
+        unreadable
     }
 
     /// Whether `record` is tainted persistent memory that `taken` had taken away.
@@ -265,11 +266,11 @@ impl<'a> History<'a> {
 }
 
 /// What a step of the scenario is about.
-fn scope_of_step(scenario: &Scenario, step: u32) -> Option<RecoveryScope> {
+fn scope_of_step(scenario: &Scenario, step: u32) -> Option<&RecoveryScope> {
     match &scenario.recovery.get(step as usize)?.operation {
         RecoveryOperation::Scrub(scope)
         | RecoveryOperation::Restore(scope)
-        | RecoveryOperation::Quarantine(scope) => Some(scope.clone()),
+        | RecoveryOperation::Quarantine(scope) => Some(scope),
         RecoveryOperation::Revoke(_) => None,
     }
 }
