@@ -6,12 +6,9 @@
 //! The content hash, the policy, the model and the attacker are not part of it, so changing a
 //! ledger or a slot changes no draw, and policies share random numbers where they share history.
 
-use std::collections::BTreeMap;
-
 use rand_core::Rng as _;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128, xxh3_128_with_seed};
 
 use crate::value::Text;
@@ -227,10 +224,13 @@ fn permuted_rank(study_seed: u64, name: &str, stratum: &Stratum) -> u32 {
     let size = u64::from(stratum.size.max(1));
     let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
     let mask = (1_u64 << half_bits) - 1;
-    let mut bytes = KeyBytes::from_slice(&study_seed.to_le_bytes());
-    push_text(&mut bytes, &stratum.group);
-    push_text(&mut bytes, name);
-    let key = xxh3_64(&bytes);
+    let key = xxh3_64(&key_bytes(&[
+        &study_seed.to_le_bytes(),
+        &length(&stratum.group),
+        stratum.group.as_bytes(),
+        &length(name),
+        name.as_bytes(),
+    ]));
     let mut rank = u64::from(stratum.rank) % size;
     loop {
         let (mut left, mut right) = (rank >> half_bits, rank & mask);
@@ -263,9 +263,9 @@ pub struct Draws {
     episode: u32,
     event: EventKey,
     entity: u64,
-    /// The places of latent variables in the group that were asked for so far, by the hash of the name:
-    /// a model asks for the same few at every turn.
-    places: BTreeMap<u64, u32>,
+    /// The places of latent variables in the group that were asked for so far, with the hashes of the
+    /// names: a model asks for the same few at every turn.
+    places: Vec<(u64, u32)>,
     recording: bool,
     taken: Vec<DrawRecord>,
 }
@@ -278,12 +278,15 @@ impl Draws {
     /// The draws of one rollout; point them at an event with [`Draws::at`].
     #[must_use]
     pub fn new(key: RolloutKey) -> Self {
-        let mut bytes = KeyBytes::from_slice(&key.study_seed.to_le_bytes());
-        push_text(&mut bytes, &key.scenario_identity);
-        bytes.extend_from_slice(&key.rollout_seed.to_le_bytes());
+        let rollout = xxh3_128(&key_bytes(&[
+            &key.study_seed.to_le_bytes(),
+            &length(&key.scenario_identity),
+            key.scenario_identity.as_bytes(),
+            &key.rollout_seed.to_le_bytes(),
+        ]));
         Self {
-            rollout: xxh3_128(&bytes),
             key,
+            rollout,
             ..Self::default()
         }
     }
@@ -329,20 +332,26 @@ impl Draws {
     /// episode. If the [`RolloutKey`] has a stratum, it is the same for every entity and balanced
     /// over the rollouts of the group.
     pub fn latent(&mut self, name: &str, chance: Chance) -> bool {
-        let (value, below) = if let Some(stratum) = &self.key.stratum {
-            let permute = || permuted_rank(self.key.study_seed, name, stratum);
-            let hash = xxh3_64(name.as_bytes());
-            let position = *self.places.entry(hash).or_insert_with(permute);
-            (
-                stratum.fraction(position),
-                stratum.is_below(position, chance),
-            )
-        } else {
+        let Some(stratum) = &self.key.stratum else {
             let value = self.value(name, WHOLE_ROLLOUT, EventKey::ROOT);
-            (value, decide(value, chance))
+            self.note(name, value);
+            return decide(value, chance);
         };
-        self.note(name, value);
-        below
+        let hash = xxh3_64(name.as_bytes());
+        let known = self.places.iter().find(|(known, _)| *known == hash);
+        let place = if let Some((_, place)) = known {
+            *place
+        } else {
+            let place = permuted_rank(self.key.study_seed, name, stratum);
+            self.places.push((hash, place));
+            place
+        };
+        let is_below = stratum.is_below(place, chance);
+        if self.recording {
+            let value = stratum.fraction(place);
+            self.note(name, value);
+        }
+        is_below
     }
 
     /// Hands over the draws recorded since the last call, in order.
@@ -384,12 +393,17 @@ fn decide(bits: u64, chance: Chance) -> bool {
 }
 
 /// All that a key is hashed of. Short keys are hashed in one piece far faster than piece by piece.
-type KeyBytes = SmallVec<[u8; 128]>;
+fn key_bytes(parts: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+    for part in parts {
+        bytes.extend_from_slice(part);
+    }
+    bytes
+}
 
-/// Adds a text with its length, so that neighbouring texts cannot run into each other.
-fn push_text(bytes: &mut KeyBytes, text: &str) {
-    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(text.as_bytes());
+/// What stands before a text in a key, so that neighbouring texts cannot run into each other.
+fn length(text: &str) -> [u8; 8] {
+    (text.len() as u64).to_le_bytes()
 }
 
 #[cfg(test)]
