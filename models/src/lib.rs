@@ -9,6 +9,7 @@ pub mod parser;
 pub mod profile;
 pub mod recorded;
 pub mod scripted;
+mod special;
 
 use std::sync::Arc;
 

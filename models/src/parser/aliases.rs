@@ -140,7 +140,10 @@ fn enveloped<'m, 'a>(
 ) -> Result<Option<&'m [Member<'a>]>, Problem> {
     let mut inner = None;
     for member in members {
-        if !ENVELOPE_KEYS.contains(&&*member.key) {
+        // Most values are neither, and are seen faster than a key is found.
+        if !matches!(member.value, Json::Object(_) | Json::List(_))
+            || !ENVELOPE_KEYS.contains(&&*member.key)
+        {
             continue;
         }
         let object = match &member.value {
@@ -265,10 +268,10 @@ fn call(
     let mut beside = Vec::new();
     for member in members {
         let key = &*member.key;
-        let is_argument = arguments::find(tool, key).is_some();
         if used.contains(&key) {
             continue;
         }
+        let is_argument = arguments::find(tool, key).is_some();
         if key == "keep_result" && !is_argument {
             keep_result = arguments::boolean(&member.value, repairs)?;
         } else if ARGUMENT_KEYS.contains(&key)

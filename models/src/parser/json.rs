@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::Problem;
+use crate::special::SPECIAL;
 
 /// Objects and lists may nest this deep; an action needs three levels.
 pub(super) const MAX_DEPTH: u32 = 32;
@@ -300,6 +301,12 @@ impl<'a> Reader<'a> {
         if self.accept(quote) {
             return Ok(Cow::Borrowed(plain));
         }
+        self.decoded(plain, quote).map(Cow::Owned)
+    }
+
+    /// A string that does not end after its first `plain` part.
+    #[cold]
+    fn decoded(&mut self, plain: &str, quote: u8) -> Result<String, Problem> {
         let mut decoded = String::from(plain);
         while self.accept(b'\\') {
             self.escape(&mut decoded)?;
@@ -309,21 +316,25 @@ impl<'a> Reader<'a> {
             self.mended = true;
             self.cut_text = true;
         }
-        Ok(Cow::Owned(decoded))
+        Ok(decoded)
     }
 
-    /// The text up to the next quote or backslash.
+    /// The text up to the next `quote` or backslash.
+    #[inline]
     fn plain(&mut self, quote: u8) -> &'a str {
-        let rest = &self.text[self.position..];
-        let mut has_control = false;
-        let ends = |byte: u8| {
-            has_control |= byte < b' ';
-            byte == quote || byte == b'\\'
-        };
-        let length = rest.bytes().position(ends).unwrap_or(rest.len());
-        self.mended |= has_control;
-        self.position += length;
-        &rest[..length]
+        let start = self.position;
+        loop {
+            let rest = &self.bytes[self.position..];
+            let run = rest.iter().position(|&byte| SPECIAL[usize::from(byte)]);
+            self.position += run.unwrap_or(rest.len());
+            match self.peek() {
+                Some(byte) if byte != quote && byte != b'\\' => {
+                    self.mended |= byte < b' ';
+                    self.position += 1;
+                }
+                _ => return &self.text[start..self.position],
+            }
+        }
     }
 
     /// What follows a backslash. An escape that the end of the text cuts off leaves nothing.

@@ -131,6 +131,10 @@ struct Lines<'t> {
 /// Finds `Action: name` followed by `Action Input:`. A name alone is no action: nobody knows
 /// whether it was cut off.
 fn find_two_lines(text: &str) -> Option<Lines<'_>> {
+    // Most texts have no such line, and this is found out faster than line by line.
+    if !text.contains(INPUT_LINE) {
+        return None;
+    }
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
