@@ -4,7 +4,10 @@
 //! its own. Whatever the form, the parser reads the same action back; only [`Syntax::CutInToolName`] is
 //! never repaired.
 
+use plugins::value::Text;
 use serde::Deserialize;
+
+use crate::special::SPECIAL;
 
 /// What stands around the action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -61,6 +64,86 @@ pub struct Form {
     pub syntax: Syntax,
 }
 
+/// A name or a piece of text, and whether it can be written as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'w> {
+    text: &'w str,
+    is_plain: bool,
+}
+
+impl<'w> Words<'w> {
+    /// Words that are written far more often than made: `is_plain` is what [`is_plain`] said of them.
+    pub(crate) const fn known(text: &'w str, is_plain: bool) -> Self {
+        Self { text, is_plain }
+    }
+}
+
+impl<'w> From<&'w str> for Words<'w> {
+    fn from(text: &'w str) -> Self {
+        Self::known(text, is_plain(text))
+    }
+}
+
+impl<'w> From<&'w Text> for Words<'w> {
+    fn from(text: &'w Text) -> Self {
+        Self::from(&**text)
+    }
+}
+
+/// Whether nothing in a text has to be escaped, whichever quotes stand around it.
+pub(crate) fn is_plain(text: &str) -> bool {
+    // Without a branch for each byte: most texts have nothing to escape.
+    !text
+        .bytes()
+        .fold(false, |found, byte| found | SPECIAL[usize::from(byte)])
+}
+
+/// What is the same in every action of its kind.
+struct Fixed {
+    strict: &'static str,
+    single_quotes: &'static str,
+    unquoted_keys: &'static str,
+}
+
+impl Fixed {
+    const fn new(
+        strict: &'static str,
+        single_quotes: &'static str,
+        unquoted_keys: &'static str,
+    ) -> Self {
+        Self {
+            strict,
+            single_quotes,
+            unquoted_keys,
+        }
+    }
+}
+
+const BRACE: Fixed = Fixed::new("{", "{", "{");
+const ACTION: Fixed = Fixed::new(r#"{"action":"#, "{'action':", "{action:");
+const TYPE: Fixed = Fixed::new(r#"{"type":"#, "{'type':", "{type:");
+const NAME: Fixed = Fixed::new(r#"{"name":"#, "{'name':", "{name:");
+const TO: Fixed = Fixed::new(r#"{"to":"#, "{'to':", "{to:");
+const TOOL: Fixed = Fixed::new(
+    r#"{"action":"tool","tool":"#,
+    "{'action':'tool','tool':",
+    r#"{action:"tool",tool:"#,
+);
+const DELEGATE_TO: Fixed = Fixed::new(
+    r#"{"action":"delegate","to":"#,
+    "{'action':'delegate','to':",
+    r#"{action:"delegate",to:"#,
+);
+const DELEGATE_AGENT: Fixed = Fixed::new(
+    r#"{"type":"delegate","agent":"#,
+    "{'type':'delegate','agent':",
+    r#"{type:"delegate",agent:"#,
+);
+const ARGUMENTS: Fixed = Fixed::new(r#","arguments":{"#, ",'arguments':{", ",arguments:{");
+const PARAMETERS: Fixed = Fixed::new(r#","parameters":{"#, ",'parameters':{", ",parameters:{");
+const CONTENT: Fixed = Fixed::new(r#","content":{"#, ",'content':{", ",content:{");
+const MESSAGE: Fixed = Fixed::new(r#","message":{"#, ",'message':{", ",message:{");
+
 const PREFIX: &str = "I will take the next step now.\n";
 
 /// Writes one action. Fields come in the order in which they are given; nothing is complete before
@@ -79,55 +162,61 @@ pub struct ActionWriter<'o> {
 
 impl<'o> ActionWriter<'o> {
     /// Begins a call of `tool`; its arguments follow as fields.
-    pub fn call(out: &'o mut String, form: Form, tool: &str) -> Self {
+    pub fn call<'n>(out: &'o mut String, form: Form, tool: impl Into<Words<'n>>) -> Self {
         let mut writer = Self::begin(out, form);
+        let tool = tool.into();
         let (before, after) = match form.keys {
-            Keys::Canonical => (r#"{"action":"tool","tool":"#, r#","arguments":{"#),
-            Keys::ActionTypeAsTool => (r#"{"action":"#, r#","arguments":{"#),
-            Keys::Aliased => (r#"{"name":"#, r#","parameters":{"#),
+            Keys::Canonical => (TOOL, ARGUMENTS),
+            Keys::ActionTypeAsTool => (ACTION, ARGUMENTS),
+            Keys::Aliased => (NAME, PARAMETERS),
             Keys::ToolBench => {
-                writer.two_lines(tool, true);
-                writer.open("{");
+                writer.two_lines(tool.text, true);
+                writer.open(&BRACE);
                 return writer;
             }
         };
-        writer.open(before);
+        writer.open(&before);
         writer.name(tool);
-        writer.open(after);
+        writer.open(&after);
         writer
     }
 
     /// Begins a hand-off to `to`; what is said follows as fields.
-    pub fn delegate(out: &'o mut String, form: Form, to: &str) -> Self {
+    pub fn delegate<'n>(out: &'o mut String, form: Form, to: impl Into<Words<'n>>) -> Self {
         let mut writer = Self::begin(out, form);
         let (before, after) = match form.keys {
-            Keys::Canonical | Keys::ActionTypeAsTool => {
-                (r#"{"action":"delegate","to":"#, r#","content":{"#)
-            }
-            Keys::Aliased => (r#"{"type":"delegate","agent":"#, r#","message":{"#),
+            Keys::Canonical | Keys::ActionTypeAsTool => (DELEGATE_TO, CONTENT),
+            Keys::Aliased => (DELEGATE_AGENT, MESSAGE),
             Keys::ToolBench => {
                 writer.two_lines("delegate", false);
-                (r#"{"to":"#, r#","content":{"#)
+                (TO, CONTENT)
             }
         };
-        writer.open(before);
-        writer.name(to);
-        writer.open(after);
+        writer.open(&before);
+        writer.name(to.into());
+        writer.open(&after);
         writer
     }
 
     /// Writes a text field, the concatenation of `parts`.
-    pub fn text<'p>(&mut self, name: &str, parts: impl IntoIterator<Item = &'p str>) {
-        self.key(name);
+    pub fn text<'n, 'p>(
+        &mut self,
+        name: impl Into<Words<'n>>,
+        parts: impl IntoIterator<Item = impl Into<Words<'p>>>,
+    ) {
+        self.key(name.into());
         self.string(parts);
     }
 
     /// Writes a list of texts, each the concatenation of its parts.
-    pub fn list<'p, P>(&mut self, name: &str, items: impl IntoIterator<Item = P>)
-    where
-        P: IntoIterator<Item = &'p str>,
+    pub fn list<'n, 'p, P>(
+        &mut self,
+        name: impl Into<Words<'n>>,
+        items: impl IntoIterator<Item = P>,
+    ) where
+        P: IntoIterator<Item: Into<Words<'p>>>,
     {
-        self.key(name);
+        self.key(name.into());
         self.raw("[");
         for (index, parts) in items.into_iter().enumerate() {
             if index > 0 {
@@ -139,15 +228,15 @@ impl<'o> ActionWriter<'o> {
     }
 
     /// Writes a whole number.
-    pub fn integer(&mut self, name: &str, value: i64) {
+    pub fn integer<'n>(&mut self, name: impl Into<Words<'n>>, value: i64) {
         use std::fmt::Write as _;
-        self.key(name);
+        self.key(name.into());
         write!(self.out, "{value}").expect("a string takes any text");
     }
 
     /// Writes a truth value.
-    pub fn boolean(&mut self, name: &str, value: bool) {
-        self.key(name);
+    pub fn boolean<'n>(&mut self, name: impl Into<Words<'n>>, value: bool) {
+        self.key(name.into());
         self.raw(if value { "true" } else { "false" });
     }
 
@@ -174,44 +263,17 @@ impl<'o> ActionWriter<'o> {
             depth: 0,
             cut_at: None,
         };
-        writer.raw(match (form.wrapping, form.keys) {
-            (Wrapping::Bare, _) => "",
-            (Wrapping::Fenced, Keys::ToolBench) => "```\n",
-            (Wrapping::Fenced, _) => "```json\n",
-            (Wrapping::Prefixed, _) => PREFIX,
-        });
+        match (form.wrapping, form.keys) {
+            (Wrapping::Bare, _) => {}
+            (Wrapping::Fenced, Keys::ToolBench) => writer.raw("```\n"),
+            (Wrapping::Fenced, _) => writer.raw("```json\n"),
+            (Wrapping::Prefixed, _) => writer.raw(PREFIX),
+        }
         writer
     }
 
     fn raw(&mut self, text: &str) {
         self.out.push_str(text);
-    }
-
-    /// Writes keys and words that are the same in every action, given in strict JSON.
-    fn fixed(&mut self, strict: &str) {
-        match self.form.syntax {
-            Syntax::SingleQuotes => {
-                let single = |letter| if letter == '"' { '\'' } else { letter };
-                self.out.extend(strict.chars().map(single));
-            }
-            Syntax::UnquotedKeys => self.fixed_without_key_quotes(strict),
-            _ => self.raw(strict),
-        }
-    }
-
-    fn fixed_without_key_quotes(&mut self, strict: &str) {
-        let mut pieces = strict.split('"').peekable();
-        while let Some(between) = pieces.next() {
-            self.raw(between);
-            let Some(word) = pieces.next() else {
-                return;
-            };
-            let is_key = pieces.peek().is_some_and(|next| next.starts_with(':'));
-            let quote = if is_key { "" } else { "\"" };
-            for piece in [quote, word, quote] {
-                self.raw(piece);
-            }
-        }
     }
 
     /// `Action: name` and the beginning of the next line.
@@ -225,9 +287,13 @@ impl<'o> ActionWriter<'o> {
         self.raw("\nAction Input: ");
     }
 
-    /// Opens an object; `strict` is what comes before its first field, in strict JSON.
-    fn open(&mut self, strict: &str) {
-        self.fixed(strict);
+    /// Opens an object; `fixed` is what comes before its first field.
+    fn open(&mut self, fixed: &Fixed) {
+        self.raw(match self.form.syntax {
+            Syntax::SingleQuotes => fixed.single_quotes,
+            Syntax::UnquotedKeys => fixed.unquoted_keys,
+            _ => fixed.strict,
+        });
         self.is_first_field = true;
         self.depth += 1;
     }
@@ -257,58 +323,60 @@ impl<'o> ActionWriter<'o> {
     }
 
     /// The name that says which tool, receiver or answer is meant: where a text is cut off.
-    fn name(&mut self, name: &str) {
+    fn name(&mut self, name: Words<'_>) {
         if self.form.syntax == Syntax::CutInToolName {
             self.raw("\"");
-            self.escaped(first_half(name));
+            self.words(first_half(name.text).into());
             self.cut_at = Some(self.out.len());
         }
         self.string([name]);
         self.is_first_field = false;
     }
 
-    fn key(&mut self, name: &str) {
+    fn key(&mut self, name: Words<'_>) {
         if !self.is_first_field {
-            self.out.push(',');
+            self.raw(",");
         }
         self.is_first_field = false;
-        if self.form.syntax == Syntax::UnquotedKeys && is_identifier(name) {
-            self.raw(name);
+        if self.form.syntax == Syntax::UnquotedKeys && is_identifier(name.text) {
+            self.raw(name.text);
         } else {
             self.string([name]);
         }
-        self.out.push(':');
+        self.raw(":");
     }
 
-    fn string<'p>(&mut self, parts: impl IntoIterator<Item = &'p str>) {
-        let quote = char::from(self.quote());
-        self.out.push(quote);
-        for part in parts {
-            self.escaped(part);
-        }
-        self.out.push(quote);
-    }
-
-    fn quote(&self) -> u8 {
-        if self.form.syntax == Syntax::SingleQuotes {
-            b'\''
-        } else {
-            b'"'
-        }
-    }
-
-    /// `text` with its quotes, backslashes and control characters escaped, in runs.
-    fn escaped(&mut self, text: &str) {
+    fn string<'p>(&mut self, parts: impl IntoIterator<Item = impl Into<Words<'p>>>) {
         let quote = self.quote();
-        let is_plain = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
-        // Without a branch for each byte: most texts have nothing to escape.
-        if text
-            .bytes()
-            .fold(true, |plain, byte| plain & is_plain(byte))
-        {
-            self.raw(text);
-            return;
+        self.raw(quote);
+        for part in parts {
+            self.words(part.into());
         }
+        self.raw(quote);
+    }
+
+    fn quote(&self) -> &'static str {
+        if self.form.syntax == Syntax::SingleQuotes {
+            "'"
+        } else {
+            "\""
+        }
+    }
+
+    /// `words` with their quotes, backslashes and control characters escaped.
+    fn words(&mut self, words: Words<'_>) {
+        if words.is_plain {
+            self.raw(words.text);
+        } else {
+            self.escaped(words.text);
+        }
+    }
+
+    /// Escapes between runs of what can be copied.
+    #[cold]
+    fn escaped(&mut self, text: &str) {
+        let quote = self.quote().as_bytes()[0];
+        let is_plain = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
         let mut start = 0;
         for (position, &byte) in text.as_bytes().iter().enumerate() {
             if is_plain(byte) {
@@ -339,22 +407,26 @@ impl<'o> ActionWriter<'o> {
 }
 
 /// Writes a final answer, the concatenation of `parts`.
-pub fn final_answer<'p>(out: &mut String, form: Form, parts: impl IntoIterator<Item = &'p str>) {
+pub fn final_answer<'p>(
+    out: &mut String,
+    form: Form,
+    parts: impl IntoIterator<Item = impl Into<Words<'p>>>,
+) {
     let mut writer = ActionWriter::begin(out, form);
     let text = match form.keys {
         Keys::Canonical | Keys::ActionTypeAsTool => {
-            writer.open(r#"{"action":"#);
-            writer.name("final");
+            writer.open(&ACTION);
+            writer.name("final".into());
             "text"
         }
         Keys::Aliased => {
-            writer.open(r#"{"type":"#);
-            writer.name("final_answer");
+            writer.open(&TYPE);
+            writer.name("final_answer".into());
             "answer"
         }
         Keys::ToolBench => {
             writer.two_lines("Finish", true);
-            writer.open("{");
+            writer.open(&BRACE);
             "final_answer"
         }
     };
@@ -377,115 +449,4 @@ fn is_identifier(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A call, a hand-off and an answer in this form.
-    fn written(form: Form) -> [String; 3] {
-        let mut texts = [const { String::new() }; 3];
-        let [call, handed, answer] = &mut texts;
-        let mut writer = ActionWriter::call(call, form, "send");
-        writer.text("to", ["it's ", "\"x\"\n"]);
-        writer.integer("count", -3);
-        writer.finish_discarded();
-        let mut writer = ActionWriter::delegate(handed, form, "worker");
-        writer.list("a b", [["x"], ["y"]]);
-        writer.finish();
-        final_answer(answer, form, ["do", "ne"]);
-        texts
-    }
-
-    #[track_caller]
-    fn check(keys: Keys, syntax: Syntax, expected: [&str; 3]) {
-        let form = Form {
-            wrapping: Wrapping::Bare,
-            keys,
-            syntax,
-        };
-        assert_eq!(written(form), expected, "{form:?}");
-    }
-
-    #[test]
-    fn every_key_is_written_in_every_syntax() {
-        check(
-            Keys::Canonical,
-            Syntax::Strict,
-            [
-                r#"{"action":"tool","tool":"send","arguments":{"to":"it's \"x\"\n","count":-3},"keep_result":false}"#,
-                r#"{"action":"delegate","to":"worker","content":{"a b":["x","y"]}}"#,
-                r#"{"action":"final","text":"done"}"#,
-            ],
-        );
-        check(
-            Keys::Aliased,
-            Syntax::SingleQuotes,
-            [
-                r#"{'name':'send','parameters':{'to':'it\'s "x"\n','count':-3},'keep_result':false}"#,
-                "{'type':'delegate','agent':'worker','message':{'a b':['x','y']}}",
-                "{'type':'final_answer','answer':'done'}",
-            ],
-        );
-        check(
-            Keys::Canonical,
-            Syntax::UnquotedKeys,
-            [
-                r#"{action:"tool",tool:"send",arguments:{to:"it's \"x\"\n",count:-3},keep_result:false}"#,
-                r#"{action:"delegate",to:"worker",content:{"a b":["x","y"]}}"#,
-                r#"{action:"final",text:"done"}"#,
-            ],
-        );
-        check(
-            Keys::ActionTypeAsTool,
-            Syntax::TrailingComma,
-            [
-                r#"{"action":"send","arguments":{"to":"it's \"x\"\n","count":-3},"keep_result":false,}"#,
-                r#"{"action":"delegate","to":"worker","content":{"a b":["x","y"]},}"#,
-                r#"{"action":"final","text":"done",}"#,
-            ],
-        );
-        check(
-            Keys::ToolBench,
-            Syntax::UnquotedKeys,
-            [
-                "Action: send\nAction Input: {to:\"it's \\\"x\\\"\\n\",count:-3,keep_result:false}",
-                "Action: delegate\nAction Input: {to:\"worker\",content:{\"a b\":[\"x\",\"y\"]}}",
-                "Action: Finish\nAction Input: {final_answer:\"done\"}",
-            ],
-        );
-    }
-
-    #[test]
-    fn a_text_is_cut_off_in_the_name_and_nothing_follows() {
-        let cut = Syntax::CutInToolName;
-        check(
-            Keys::Canonical,
-            cut,
-            [
-                r#"{"action":"tool","tool":"se"#,
-                r#"{"action":"delegate","to":"wor"#,
-                r#"{"action":"fi"#,
-            ],
-        );
-        check(
-            Keys::ToolBench,
-            cut,
-            [
-                "Action: se",
-                "Action: delegate\nAction Input: {\"to\":\"wor",
-                "Action: Fin",
-            ],
-        );
-    }
-
-    #[test]
-    fn what_stood_in_the_text_before_stays() {
-        let mut text = "before ".to_owned();
-        let form = Form {
-            wrapping: Wrapping::Fenced,
-            keys: Keys::Canonical,
-            syntax: Syntax::CutInToolName,
-        };
-        final_answer(&mut text, form, ["x"]);
-        assert_eq!(text, "before ```json\n{\"action\":\"fi");
-    }
-}
+mod tests;
