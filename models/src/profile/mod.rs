@@ -161,6 +161,17 @@ impl Profile {
     pub fn model(&self) -> &str {
         &self.model
     }
+
+    /// Whether a completion breaks off in the middle of its action.
+    fn breaks_off(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> bool {
+        if self.broken_off.is_empty() {
+            return false;
+        }
+        let seen = seen();
+        let fits = |(when, _): &&(Vec<Feature>, _)| when.iter().all(|feature| feature.holds(seen));
+        let rule = self.broken_off.iter().find(fits);
+        rule.is_some_and(|(_, chance)| dice.happens("broken_off", *chance))
+    }
 }
 
 /// The version of the grammar that a text says it is written in.
@@ -316,10 +327,8 @@ impl Character for Profile {
         }
     }
 
-    fn form(&self, seen: Seen, dice: &mut Dice<'_>) -> Form {
-        let fits = |(when, _): &&(Vec<Feature>, _)| when.iter().all(|feature| feature.holds(seen));
-        let rule = self.broken_off.iter().find(fits);
-        let is_broken_off = rule.is_some_and(|(_, chance)| dice.happens("broken_off", *chance));
+    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form {
+        let is_broken_off = self.breaks_off(seen, dice);
         let mut form = Form::default();
         if !self.forms.is_empty() {
             let drawn = dice.below("form", u64::from(Chance::DENOMINATOR));

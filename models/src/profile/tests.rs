@@ -129,7 +129,7 @@ fn without_a_rule_the_model_is_not_inclined_and_gives_up() {
             silent.again(Drive::Injected, 1, seen(), dice),
             Again::GivenUp
         );
-        assert_eq!(silent.form(seen(), dice), Form::default());
+        assert_eq!(silent.form(&seen, dice), Form::default());
     }
 }
 
@@ -206,7 +206,7 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     let mut counts = [0; 4];
     for seed in 0..2_000 {
         let mut draws = Draws::new(RolloutKey::new(1, "w".into(), seed));
-        let form = writer.form(seen(), &mut Dice::new(&mut draws));
+        let form = writer.form(&seen, &mut Dice::new(&mut draws));
         let kind = match form {
             Form {
                 syntax: Syntax::CutInToolName,

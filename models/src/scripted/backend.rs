@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use plugins::draws::Draws;
-use plugins::model::{Derivation, ModelBackend, ModelFailure, Reply, Turn};
+use plugins::model::{Derivation, Input, ModelBackend, ModelFailure, Reply, Turn};
 use plugins::state::SavedState;
-use plugins::tool::ValueKind;
+use plugins::tool::{ToolSpec, ValueKind};
 use plugins::value::Text;
+use smallvec::SmallVec;
 
 use super::context::{Found, FoundParts, LastTurn, View};
 use super::file::{Argument, Choice, Form as FileForm, Reaction, Say, Step};
 use super::open::{Again, Character, Dice, NoCharacter};
 use super::{Script, ScriptError};
-use crate::emit::{ActionWriter, Form, Keys, Syntax, Wrapping, final_answer};
+use crate::emit::{ActionWriter, Form, Keys, Syntax, Words, Wrapping, final_answer};
 use crate::parser::find_argument;
 
 /// What an agent with nothing left to say answers.
@@ -81,7 +82,8 @@ pub(crate) fn perform(
         .ok_or_else(|| ModelFailure("the agent is unknown".into()))?;
     let steps = script.steps(&agent.name);
     let view = View::new(turn, character);
-    let next = next_step(&view, steps, draws);
+    let mut found = FoundParts::new();
+    let next = next_step(&view, steps, draws, &mut found);
     view.check_looks()?;
     let Some(next) = next else {
         reply.tag = tag(steps.len());
@@ -101,8 +103,9 @@ pub(crate) fn perform(
                 .collect(),
         ),
     };
-    match form(&view, &next, step, draws) {
-        Ok(form) => say(&view, step, &next.found, form, text_field, reply),
+    let tool = view.tool_of(&step.say);
+    match form(&view, &next, step, tool, draws) {
+        Ok(form) => say(step, tool, &found, form, text_field, reply),
         Err(text) => reply.text.push_str(text),
     }
     view.check_looks()
@@ -113,24 +116,27 @@ fn tag(position: usize) -> u32 {
 }
 
 /// The step that comes now.
-struct Next<'s> {
+struct Next {
     position: usize,
-    /// What it says.
-    found: FoundParts<'s>,
     /// Whether the text breaks off in the middle of the action.
     is_broken_off: bool,
 }
 
-/// The last step again, or the next that can be said.
-fn next_step<'s>(view: &View<'s>, steps: &'s [Step], draws: &mut Draws) -> Option<Next<'s>> {
+/// The last step again, or the next that can be said; what it says is put into `found`.
+fn next_step<'s>(
+    view: &View<'s>,
+    steps: &'s [Step],
+    draws: &mut Draws,
+    found: &mut FoundParts<'s>,
+) -> Option<Next> {
     let Some(last) = view.last_turn() else {
-        return first_from(0, view, steps, draws);
+        return first_from(0, view, steps, draws, found);
     };
     let denied = steps.get(last.step).zip(last.denied);
     let reaction = denied
         .map(|(step, reason)| step.reaction(reason))
         .unwrap_or_default();
-    let again = said_again(&last, reaction, view, steps, draws);
+    let again = said_again(&last, reaction, view, steps, draws, found);
     if again.is_some() {
         return again;
     }
@@ -139,7 +145,7 @@ fn next_step<'s>(view: &View<'s>, steps: &'s [Step], draws: &mut Draws) -> Optio
         Reaction::Stop | Reaction::Persist(_) => following.max(steps.len() - 1),
         Reaction::Repeat(_) | Reaction::Next => following,
     };
-    first_from(from, view, steps, draws)
+    first_from(from, view, steps, draws, found)
 }
 
 /// The last step once more, if `reaction` says it again and it can be said.
@@ -149,17 +155,18 @@ fn said_again<'s>(
     view: &View<'s>,
     steps: &'s [Step],
     draws: &mut Draws,
-) -> Option<Next<'s>> {
+    found: &mut FoundParts<'s>,
+) -> Option<Next> {
     match reaction {
         Reaction::Repeat(times) if last.said > times => return None,
         Reaction::Stop | Reaction::Next => return None,
         Reaction::Repeat(_) | Reaction::Persist(_) => {}
     }
     let say = &steps[last.step].say;
-    let found = view.find_all(say)?;
+    view.find_all(say, found)?;
     let again = match reaction {
         Reaction::Persist(drive) => {
-            let seen = view.seen(say, last.denied);
+            let seen = view.seen(view.tool_of(say), last.denied);
             let dice = &mut Dice::new(draws);
             view.character.again(drive, last.said, seen, dice)
         }
@@ -167,7 +174,6 @@ fn said_again<'s>(
     };
     (again != Again::GivenUp).then_some(Next {
         position: last.step,
-        found,
         is_broken_off: again == Again::BrokenOff,
     })
 }
@@ -178,16 +184,17 @@ fn first_from<'s>(
     view: &View<'s>,
     steps: &'s [Step],
     draws: &mut Draws,
-) -> Option<Next<'s>> {
+    found: &mut FoundParts<'s>,
+) -> Option<Next> {
     (from..steps.len()).find_map(|position| {
         let step = &steps[position];
         let holds = |condition| view.holds(condition, step, draws);
         if !step.when.iter().all(holds) {
             return None;
         }
+        view.find_all(&step.say, found)?;
         Some(Next {
             position,
-            found: view.find_all(&step.say)?,
             is_broken_off: false,
         })
     })
@@ -196,15 +203,17 @@ fn first_from<'s>(
 /// The form to write in, or the text to say instead.
 fn form<'s>(
     view: &View<'_>,
-    next: &Next<'_>,
+    next: &Next,
     step: &'s Step,
+    tool: Option<&ToolSpec>,
     draws: &mut Draws,
 ) -> Result<Form, &'s str> {
     let mut form = match &step.form {
         Some(form) => written_form(form)?,
-        None => view
-            .character
-            .form(view.seen(&step.say, None), &mut Dice::new(draws)),
+        None => {
+            let seen = || view.seen(tool, None);
+            view.character.form(&seen, &mut Dice::new(draws))
+        }
     };
     if next.is_broken_off {
         form.syntax = Syntax::CutInToolName;
@@ -217,10 +226,10 @@ fn say_nothing_left(text_field: &Text, reply: &mut Reply) {
     derive(text_field, &[], &mut reply.derivations);
 }
 
-/// Says a step with what was found for it.
+/// Says a step with what was found for it; `tool` is what it calls, if that is known.
 fn say(
-    view: &View<'_>,
     step: &Step,
+    tool: Option<&ToolSpec>,
     found: &[Found<'_>],
     form: Form,
     text_field: &Text,
@@ -229,18 +238,16 @@ fn say(
     let derivations = &mut reply.derivations;
     let mut unsaid = Unsaid(found);
     match &step.say {
-        Say::Call(tool, arguments) => {
-            let spec = view.turn.briefing.tool_named(tool);
-            let spec = spec.and_then(|id| view.tool(id));
-            let mut writer = ActionWriter::call(&mut reply.text, form, tool);
+        Say::Call(name, arguments) => {
+            let mut writer = ActionWriter::call(&mut reply.text, form, name.words());
             for (name, argument) in &arguments.0 {
-                let spec = spec.and_then(|spec| find_argument(spec, name));
+                let spec = tool.and_then(|tool| find_argument(tool, name));
                 let spec = spec.map(|(_, argument)| argument);
                 let said = unsaid.take(argument.part_count());
                 let kind = spec.map(|argument| argument.kind);
-                write_argument(name, argument, kind, said, &mut writer);
+                write_argument(name.words(), argument, kind, said, &mut writer);
                 // Under its canonical name.
-                let field = spec.map_or(name, |argument| &argument.name);
+                let field = spec.map_or(&name.text, |argument| &argument.name);
                 derive(field, said, derivations);
             }
             if step.keep {
@@ -250,11 +257,11 @@ fn say(
             }
         }
         Say::Delegate(to, fields) => {
-            let mut writer = ActionWriter::delegate(&mut reply.text, form, to);
+            let mut writer = ActionWriter::delegate(&mut reply.text, form, to.words());
             for (name, parts) in &fields.0 {
                 let said = unsaid.take(parts.len());
-                writer.text(name, words(said));
-                derive(name, said, derivations);
+                writer.text(name.words(), words(said));
+                derive(&name.text, said, derivations);
             }
             writer.finish();
         }
@@ -276,13 +283,13 @@ impl<'f, 't> Unsaid<'f, 't> {
     }
 }
 
-fn words<'t>(found: &[Found<'t>]) -> impl Iterator<Item = &'t str> {
+fn words<'t>(found: &[Found<'t>]) -> impl Iterator<Item = Words<'t>> {
     found.iter().map(|part| part.words)
 }
 
 /// Writes an argument with what was found for it; `kind` is what its tool wants, if that is known.
 fn write_argument(
-    name: &str,
+    name: Words<'_>,
     argument: &Argument,
     kind: Option<ValueKind>,
     found: &[Found<'_>],
@@ -304,13 +311,16 @@ fn write_argument(
 
 /// Notes what flowed into a field.
 fn derive(field: &Text, said: &[Found<'_>], derivations: &mut Vec<Derivation>) {
-    let mut derivation = Derivation {
+    let mut inputs: SmallVec<[Input; 2]> = said.iter().filter_map(|part| part.input).collect();
+    // Most fields are a single copy.
+    if inputs.len() > 1 {
+        inputs.sort_unstable();
+        inputs.dedup();
+    }
+    derivations.push(Derivation {
         field: field.clone(),
-        inputs: said.iter().filter_map(|part| part.input).collect(),
-    };
-    derivation.inputs.sort_unstable();
-    derivation.inputs.dedup();
-    derivations.push(derivation);
+        inputs,
+    });
 }
 
 /// The form that a script names, or the text to say instead.

@@ -202,7 +202,7 @@ struct Check<'c, 'w, 't> {
     /// The agent whose step it is, if the world has it.
     speaker: Option<AgentId>,
     /// Its position in the script, and its name.
-    agent: (usize, &'c Text),
+    agent: (usize, &'c str),
     /// From 0.
     step: usize,
     findings: &'c mut Findings<'t>,
@@ -283,6 +283,7 @@ impl<'c> Check<'c, '_, '_> {
             if !self.goes_on() {
                 return;
             }
+            let argument = &argument.text;
             if find_argument(tool, argument).is_none() {
                 all_known = false;
                 let known: Vec<&Text> = tool.arguments.iter().map(|known| &known.name).collect();

@@ -7,10 +7,12 @@ use plugins::ids::{SourceId, ToolId};
 use plugins::model::{Input, ModelFailure, Segment, SegmentKind, Turn};
 use plugins::policy::DenialReason;
 use plugins::tool::{Operation, RiskClass, ToolSpec};
+use plugins::value::Text;
 use smallvec::SmallVec;
 
 use super::file::{Argument, Condition, Origin, OriginKind, Part, Say, Step};
 use super::open::{Character, Dice, Seen};
+use crate::emit::Words;
 
 /// How many segments a turn may look at in search of what its conditions and copies name. A step with a few copies looks at a
 /// few hundred; without a bound, thousands of copies would search a context of thousands of segments.
@@ -32,7 +34,7 @@ pub(super) struct View<'t> {
 #[derive(Clone, Copy)]
 pub(super) struct Found<'t> {
     /// What it says.
-    pub(super) words: &'t str,
+    pub(super) words: Words<'t>,
     /// What of the context flowed into it.
     pub(super) input: Option<Input>,
 }
@@ -80,18 +82,21 @@ impl<'t> View<'t> {
         Err(ModelFailure(message))
     }
 
-    /// What `find` makes of the latest segment of which it makes something, if the turn may look at
-    /// that many.
-    fn search<T>(&self, find: impl Fn(usize, &'t Segment) -> Option<T>) -> Option<T> {
-        let context = self.turn.context;
+    /// Where the latest segment is that `fits`, if the turn may look at that many.
+    fn latest_that(&self, fits: impl Fn(&Segment) -> bool) -> Option<usize> {
+        self.latest_before(self.turn.context.len(), fits)
+    }
+
+    /// The same among those before `end`.
+    fn latest_before(&self, end: usize, fits: impl Fn(&Segment) -> bool) -> Option<usize> {
         let left = self.looks_left.get();
-        let oldest = context.len().saturating_sub(left);
-        let mut latest_first = (oldest..context.len()).rev();
-        let found = latest_first.find_map(|position| find(position, &context[position]));
+        let oldest = end.saturating_sub(left);
+        let reachable = &self.turn.context[oldest..end];
+        let found = reachable.iter().rposition(fits);
         // What was not reached was not looked at.
         self.looks_left
-            .set(left - (context.len() - oldest - latest_first.len()));
-        found
+            .set(left - (reachable.len() - found.unwrap_or(0)));
+        found.map(|offset| oldest + offset)
     }
 
     /// Whether `condition` of `step` holds.
@@ -112,20 +117,24 @@ impl<'t> View<'t> {
             Condition::Chance(chance) => draws.latent(&step.name, chance.0),
             Condition::Guidance(guidance) => self.turn.guidance == *guidance,
             Condition::Inclined(to) => {
-                let seen = self.seen(&step.say, None);
+                let seen = self.seen(self.tool_of(&step.say), None);
                 self.character.is_inclined(*to, seen, &mut Dice::new(draws))
             }
             Condition::Not(inner) => !self.holds(inner, step, draws),
         }
     }
 
-    /// What a character learns of the turn, asked about something to say and why it was denied.
-    pub(super) fn seen(&self, say: &Say, reason: Option<DenialReason>) -> Seen {
-        let tool = match say {
-            Say::Call(name, _) => self.turn.briefing.tool_named(name),
+    /// The tool that is called, if it is a call of a known tool.
+    pub(super) fn tool_of(&self, say: &Say) -> Option<&'t ToolSpec> {
+        match say {
+            Say::Call(name, _) => self.tool(self.turn.briefing.tool_named(name)?),
             Say::Delegate(..) | Say::Final(_) => None,
-        };
-        let tool = tool.and_then(|id| self.tool(id));
+        }
+    }
+
+    /// What a character learns of the turn, asked about something to say by the tool that it calls
+    /// and by why it was denied.
+    pub(super) fn seen(&self, tool: Option<&ToolSpec>, reason: Option<DenialReason>) -> Seen {
         let History {
             has_memory,
             has_committed,
@@ -165,121 +174,132 @@ impl<'t> View<'t> {
 
     /// The latest segment of this origin.
     pub(super) fn latest(&self, origin: &Origin) -> Option<Input> {
-        self.search(|position, segment| {
-            let is_from = self.is_from(segment, origin);
-            is_from.then(|| input(position, None))
-        })
+        let position = self.latest_that(|segment| self.is_from(segment, origin))?;
+        Some(input(position, None))
     }
 
     /// The goal of the episode, if this agent was given it.
     pub(super) fn goal(&self) -> Option<Input> {
         *self.goal.get_or_init(|| {
-            self.search(|position, segment| {
-                let is_goal = segment.kind == SegmentKind::Goal;
-                is_goal.then(|| input(position, None))
-            })
+            let position = self.latest_that(|segment| segment.kind == SegmentKind::Goal)?;
+            Some(input(position, None))
         })
     }
 
-    /// All parts of what a step says; nothing if one copies what the agent has not seen.
-    pub(super) fn find_all(&self, say: &'t Say) -> Option<FoundParts<'t>> {
-        let mut found = FoundParts::new();
-        let mut find = |parts: &'t [Part]| {
-            parts.iter().try_for_each(|part| {
-                found.push(self.find(part)?);
-                Some(())
-            })
-        };
+    /// Puts all parts of what a step says into `found`, in the place of what is there; nothing if
+    /// one copies what the agent has not seen.
+    pub(super) fn find_all(&self, say: &'t Say, found: &mut FoundParts<'t>) -> Option<()> {
+        found.clear();
         match say {
             Say::Call(_, arguments) => {
-                arguments
-                    .0
-                    .iter()
-                    .try_for_each(|(_, argument)| match argument {
-                        Argument::Text(parts) => find(parts),
-                        Argument::List(items) => items.iter().try_for_each(|parts| find(parts)),
-                        Argument::Integer(_) | Argument::Boolean(_) => Some(()),
-                    })?;
+                for (_, argument) in &arguments.0 {
+                    match argument {
+                        Argument::Text(parts) => self.find_parts(parts, found)?,
+                        Argument::List(items) => {
+                            for parts in items {
+                                self.find_parts(parts, found)?;
+                            }
+                        }
+                        Argument::Integer(_) | Argument::Boolean(_) => {}
+                    }
+                }
             }
             Say::Delegate(_, fields) => {
-                fields.0.iter().try_for_each(|(_, parts)| find(parts))?;
+                for (_, parts) in &fields.0 {
+                    self.find_parts(parts, found)?;
+                }
             }
-            Say::Final(parts) => find(parts)?,
+            Say::Final(parts) => self.find_parts(parts, found)?,
         }
-        Some(found)
+        Some(())
+    }
+
+    fn find_parts(&self, parts: &'t [Part], found: &mut FoundParts<'t>) -> Option<()> {
+        for part in parts {
+            found.push(self.find(part)?);
+        }
+        Some(())
     }
 
     /// One part; nothing if it copies what the agent has not seen.
     fn find(&self, part: &'t Part) -> Option<Found<'t>> {
         let (words, input) = match part {
-            Part::Goal(words) => (&**words, self.goal()),
-            Part::Own(words) => (&**words, None),
+            Part::Goal(literal) => (literal.words(), self.goal()),
+            Part::Own(literal) => (literal.words(), None),
             Part::Copy(origin, field) => {
-                let (words, input) = self.copy(origin, field)?;
-                (words, Some(input))
+                let (text, input) = self.copy(origin, field)?;
+                (text.into(), Some(input))
             }
         };
         Some(Found { words, input })
     }
 
     /// The field of the latest segment of this origin that has it.
-    fn copy(&self, origin: &Origin, field: &str) -> Option<(&'t str, Input)> {
-        self.search(|position, segment| {
-            if !self.is_from(segment, origin) {
-                return None;
-            }
-            let (field, value) = segment.content.field(field)?;
+    fn copy(&self, origin: &Origin, field: &str) -> Option<(&'t Text, Input)> {
+        let context = self.turn.context;
+        let copy_at = |position: usize| {
+            let (field, value) = context[position].content.field(field)?;
             let field = u16::try_from(field).ok()?;
-            Some((&**value, input(position, Some(field))))
-        })
+            Some((value, input(position, Some(field))))
+        };
+        let mut end = context.len();
+        loop {
+            end = self.latest_before(end, |segment| self.is_from(segment, origin))?;
+            let copy = copy_at(end);
+            if copy.is_some() {
+                return copy;
+            }
+        }
     }
 
     /// The agent's last turn, if it has had one.
     pub(super) fn last_turn(&self) -> Option<LastTurn> {
-        let context = self.turn.context;
-        let own_tag = |segment: &Segment| match segment.kind {
+        let mut latest_first = self.turn.context.iter().rev().map(|segment| segment.kind);
+        let mut denied = None;
+        let step = latest_first.find_map(|kind| match kind {
+            SegmentKind::Own { tag, .. } => Some(tag),
+            SegmentKind::Denied { reason, .. } => {
+                // The first denial after the turn counts, which comes last here.
+                denied = Some(reason);
+                None
+            }
+            _ => None,
+        })?;
+        let earlier = latest_first.filter_map(|kind| match kind {
             SegmentKind::Own { tag, .. } => Some(tag),
             _ => None,
-        };
-        let (position, tag) = context
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(position, segment)| Some((position, own_tag(segment)?)))?;
-        let said = context
-            .iter()
-            .rev()
-            .filter_map(own_tag)
-            .take_while(|other| *other == tag)
-            .count();
-        let denied = context[position..]
-            .iter()
-            .find_map(|segment| match segment.kind {
-                SegmentKind::Denied { reason, .. } => Some(reason),
-                _ => None,
-            });
+        });
+        let said = 1 + earlier.take_while(|tag| *tag == step).count();
         Some(LastTurn {
-            step: tag as usize,
+            step: step as usize,
             said: u32::try_from(said).unwrap_or(u32::MAX),
             denied,
         })
     }
 
     fn any(&self, fits: impl Fn(SegmentKind) -> bool) -> bool {
-        let fits = |_, segment: &Segment| fits(segment.kind).then_some(());
-        self.search(fits).is_some()
+        self.latest_that(|segment| fits(segment.kind)).is_some()
     }
 
     #[inline]
     fn is_from(&self, segment: &Segment, origin: &Origin) -> bool {
-        match segment.kind {
+        // Most of what is looked at is the agent's own turns and what became of them.
+        let may_be = matches!(
+            segment.kind,
+            SegmentKind::Observation { .. } | SegmentKind::Message { .. } | SegmentKind::Goal
+        );
+        may_be && self.is_kind_from(segment.kind, origin)
+    }
+
+    fn is_kind_from(&self, kind: SegmentKind, origin: &Origin) -> bool {
+        match kind {
             SegmentKind::Observation { tool, source } => {
                 source.is_some_and(|source| self.is_source(source, &origin.name))
                     || matches!(&origin.kind, OriginKind::Tool(name) if self.is_tool(tool, name))
             }
             SegmentKind::Message { .. } => match &origin.kind {
                 OriginKind::Message => true,
-                OriginKind::MessageFrom(name) => self.is_message_from(segment.kind, name),
+                OriginKind::MessageFrom(name) => self.is_message_from(kind, name),
                 _ => false,
             },
             SegmentKind::Goal => origin.kind == OriginKind::Goal,

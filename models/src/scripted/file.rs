@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
 use plugins::draws::Chance;
 use plugins::model::Guidance as Shown;
@@ -13,6 +14,7 @@ use plugins::value::Text;
 use serde::Deserialize;
 
 use super::open::{Drive, Inclination};
+use crate::emit::{Words, is_plain};
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 /// A script: what each agent says, in order.
@@ -24,7 +26,40 @@ pub(super) struct File {
 
 /// A map in file order whose keys are all different.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entries<V>(pub(super) Vec<(Text, V)>);
+pub(super) struct Entries<V>(pub(super) Vec<(Literal, V)>);
+
+/// A name or words that the script itself gives.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "Text")]
+pub(super) struct Literal {
+    pub(super) text: Text,
+    /// Whether it is written as it is: found out once, since it is written at every turn.
+    is_plain: bool,
+}
+
+impl Literal {
+    /// As an action is written with it.
+    pub(super) fn words(&self) -> Words<'_> {
+        Words::known(&self.text, self.is_plain)
+    }
+}
+
+impl From<Text> for Literal {
+    fn from(text: Text) -> Self {
+        Self {
+            is_plain: is_plain(&text),
+            text,
+        }
+    }
+}
+
+impl Deref for Literal {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -38,13 +73,13 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Entries<V> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<V>, A::Error> {
-                let mut entries: Vec<(Text, V)> = Vec::new();
+                let mut entries: Vec<(Literal, V)> = Vec::new();
                 let mut taken = BTreeSet::new();
                 while let Some(name) = map.next_key::<Text>()? {
                     if !taken.insert(name.clone()) {
                         return Err(A::Error::custom(format!("`{name}` is given twice")));
                     }
-                    entries.push((name, map.next_value()?));
+                    entries.push((name.into(), map.next_value()?));
                 }
                 Ok(Entries(entries))
             }
@@ -131,9 +166,9 @@ impl TryFrom<WrittenStep> for Step {
 #[serde(rename = "action")]
 pub(super) enum Say {
     /// A call: the tool and its arguments.
-    Call(Text, Entries<Argument>),
+    Call(Literal, Entries<Argument>),
     /// A hand-off: the receiver and what is said.
-    Delegate(Text, Entries<Vec<Part>>),
+    Delegate(Literal, Entries<Vec<Part>>),
     /// The final answer.
     Final(Vec<Part>),
 }
@@ -143,9 +178,9 @@ pub(super) enum Say {
 #[serde(rename = "part of a text")]
 pub(super) enum Part {
     /// These words, taken from the goal.
-    Goal(Text),
+    Goal(Literal),
     /// These words, the agent's own.
-    Own(Text),
+    Own(Literal),
     /// A field of something that the agent has seen.
     Copy(Origin, Text),
 }
@@ -176,8 +211,8 @@ impl Argument {
 #[derive(Deserialize)]
 #[serde(rename = "part of an argument")]
 enum WrittenPart {
-    Goal(Text),
-    Own(Text),
+    Goal(Literal),
+    Own(Literal),
     Copy(Origin, Text),
     List(Vec<Vec<Part>>),
     Integer(i64),

@@ -87,7 +87,6 @@ pub use check::{Finding, Severity};
 pub use error::ScriptError;
 pub use world::World;
 
-use plugins::value::Text;
 use ron::Options;
 use ron::extensions::Extensions;
 
@@ -100,7 +99,7 @@ const MAX_NESTING: usize = 64;
 /// A checked script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    agents: Vec<(Text, Vec<file::Step>)>,
+    agents: Vec<(file::Literal, Vec<file::Step>)>,
 }
 
 impl Script {

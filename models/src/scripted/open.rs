@@ -134,8 +134,9 @@ pub trait Character {
     /// How a denied call goes on that was said `times` times in a row.
     fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again;
 
-    /// The form in which the model writes what the script gives no form.
-    fn form(&self, seen: Seen, dice: &mut Dice<'_>) -> Form;
+    /// The form in which the model writes what the script gives no form. `seen` is found out only if
+    /// the form depends on it.
+    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form;
 }
 
 /// The character of a model that only follows its script: it is inclined to nothing, gives up what was
@@ -152,7 +153,7 @@ impl Character for NoCharacter {
         Again::GivenUp
     }
 
-    fn form(&self, _: Seen, _: &mut Dice<'_>) -> Form {
+    fn form(&self, _: &dyn Fn() -> Seen, _: &mut Dice<'_>) -> Form {
         Form::default()
     }
 }
