@@ -183,7 +183,7 @@ pub struct Call {
     /// The tool.
     pub tool: ToolId,
     /// The arguments, ascending by position.
-    pub arguments: Vec<Argument>,
+    pub arguments: Arc<[Argument]>,
     /// Whether the result of a read enters the context.
     pub keep_result: bool,
     /// The recorded label of the proposal node (`docs/SEMANTICS.md`, section 2): what node-level

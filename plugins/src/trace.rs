@@ -322,7 +322,7 @@ pub enum Happening {
         /// The call.
         call: CallId,
         /// The arguments as they would commit.
-        arguments: Vec<Argument>,
+        arguments: Arc<[Argument]>,
     },
     /// A policy drew a random number.
     Drawn {

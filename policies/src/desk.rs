@@ -2,6 +2,7 @@
 //! at, and random scenarios.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plugins::briefing::Trust;
 use plugins::conformance::generate;
@@ -238,7 +239,7 @@ pub(crate) fn assert_label_monotone(policy: &mut dyn Policy) {
 /// Joins `more` into an argument, and into the recorded label if the argument has authority.
 pub(crate) fn taint_argument(world: &mut World, call: CallId, position: usize, more: LabelId) {
     let call = &mut world.trace.calls[call.index()];
-    let argument = &mut call.arguments[position];
+    let argument = &mut Arc::make_mut(&mut call.arguments)[position];
     argument.label = world.labels.join(argument.label, more);
     let tool = &world.briefing.tools[call.tool.index()];
     let spec = &tool.arguments[usize::from(argument.position)];

@@ -48,7 +48,7 @@ pub struct Proposal {
     /// The tool.
     pub tool: ToolId,
     /// The arguments as they would commit: after any rewrite.
-    pub arguments: Vec<Argument>,
+    pub arguments: Arc<[Argument]>,
     /// Whether the result of a read enters the context.
     pub keep_result: bool,
     /// The agent's state when it decided to call.
@@ -69,7 +69,7 @@ impl Default for Proposal {
             call: CallId::default(),
             agent: AgentId::default(),
             tool: ToolId::default(),
-            arguments: Vec::new(),
+            arguments: Arc::default(),
             keep_result: true,
             origin: None,
             labelled: false,

@@ -179,17 +179,17 @@ fn rewrite(
     let joined = stage
         .recorder
         .join_all(proposal.arguments.iter().map(|argument| argument.label));
+    let mut arguments = proposal.arguments.to_vec();
     for (position, value) in values {
         if usize::from(position) >= spec.arguments.len() {
             continue;
         }
-        match proposal
-            .arguments
+        match arguments
             .iter_mut()
             .find(|argument| argument.position == position)
         {
             Some(argument) => argument.value = value,
-            None => proposal.arguments.push(Argument {
+            None => arguments.push(Argument {
                 position,
                 value,
                 label: joined,
@@ -197,14 +197,18 @@ fn rewrite(
             }),
         }
     }
-    proposal.arguments.sort_by_key(|argument| argument.position);
-    for argument in &mut proposal.arguments {
+    arguments.sort_by_key(|argument| argument.position);
+    for argument in &mut arguments {
         let passing = spec.arguments[usize::from(argument.position)].passing;
         argument.referent =
             referent::resolve(&argument.value, passing, &prepared, records, identity);
     }
-    let (agent, arguments) = (proposal.agent, proposal.arguments.clone());
-    stage.happen(Some(agent), Happening::Rewritten { call, arguments });
+    proposal.arguments = arguments.into();
+    let rewritten = Happening::Rewritten {
+        call,
+        arguments: Arc::clone(&proposal.arguments),
+    };
+    stage.happen(Some(proposal.agent), rewritten);
 }
 
 /// Nothing is executed; the simulated result is on its way.

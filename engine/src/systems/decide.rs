@@ -1,7 +1,7 @@
 //! Decide: models are called.
 
 use plugins::ids::{AgentId, ToolId};
-use plugins::label::{Flags, LabelId};
+use plugins::label::LabelId;
 use plugins::model::{Guidance, Input, Reply, SchemaMode, Segment, Turn};
 use plugins::policy::{Hook, PromptEdit, PromptVerdict, VerdictKind};
 use plugins::trace::{LimitKind, Outcome, Subject};
@@ -189,17 +189,13 @@ fn label_reply(
         Some(inputs) => seen.join(stage, inputs, everything),
     };
     let control = stage.recorder.labels.chosen_by(choice);
-    let derived = |stage: &mut Stage, joined: LabelId| {
-        let from_model = stage.recorder.labels.flagged(joined, Flags::VIA_MODEL);
-        stage.recorder.labels.join(from_model, control)
-    };
     utterance.fields.clear();
     for derivation in &reply.derivations {
         let joined = seen.join(stage, &derivation.inputs, everything);
-        let label = derived(stage, joined);
+        let label = stage.recorder.labels.written_by_model(joined, control);
         utterance.fields.push((derivation.field.clone(), label));
     }
-    utterance.other_fields = derived(stage, everything);
+    utterance.other_fields = stage.recorder.labels.written_by_model(everything, control);
     utterance.choice = choice;
 }
 

@@ -101,7 +101,7 @@ pub(crate) fn content_origins(
             origins.push(origin);
         }
     };
-    for argument in &proposal.arguments {
+    for argument in &*proposal.arguments {
         let argument_spec = &spec.arguments[usize::from(argument.position)];
         let is_content =
             argument_spec.role == Role::Content && argument_spec.passing == Passing::Value;

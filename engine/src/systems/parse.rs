@@ -420,12 +420,13 @@ fn propose(
             },
         )
     };
+    let arguments: Arc<[Argument]> = labelled.into();
     stage.recorder.trace.calls.push(Call {
         id,
         agent,
         episode: stage.clock.episode,
         tool,
-        arguments: labelled.clone(),
+        arguments: Arc::clone(&arguments),
         keep_result,
         recorded: taint.recorded,
         choice,
@@ -434,7 +435,7 @@ fn propose(
         call: id,
         agent,
         tool,
-        arguments: labelled,
+        arguments,
         keep_result,
         origin,
         labelled: labelled_proposal,

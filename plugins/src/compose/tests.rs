@@ -270,7 +270,7 @@ fn an_added_argument_is_tainted_if_the_call_is() {
 #[test]
 fn a_position_that_the_tool_lacks_is_ignored() {
     let (world, arguments) = rewritten_by(&[(99, Value::text("boss"))]);
-    assert_eq!(arguments, world.trace.calls[0].arguments);
+    assert_eq!(arguments, *world.trace.calls[0].arguments);
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl World {
             agent: AgentId(0),
             episode: 0,
             tool,
-            arguments,
+            arguments: arguments.into(),
             keep_result: true,
             recorded,
             choice: LabelId::BOTTOM,

@@ -38,7 +38,7 @@ pub struct LabelTable {
 /// A label made of others.
 #[derive(Clone, Copy, Debug)]
 struct Made {
-    /// As [`joined`], [`with_flags`] and [`chosen`] give it.
+    /// As [`joined`], [`with_flags`], [`written`] and [`chosen`] give it.
     how: u64,
     id: LabelId,
     /// The newest of it and of those of which it is made.
@@ -212,6 +212,18 @@ impl LabelTable {
         })
     }
 
+    /// The id of the label of something that a model wrote: `inputs` labels what flowed into it, and
+    /// `control` what it depends on without holding anything of it.
+    pub fn written_by_model(&mut self, inputs: LabelId, control: LabelId) -> LabelId {
+        self.make(written(inputs, control), inputs.max(control), |table| {
+            let joined = table.get(inputs).join(table.get(control));
+            Label {
+                flags: joined.flags | Flags::VIA_MODEL,
+                ..joined
+            }
+        })
+    }
+
     /// The id of the label that is made so, of labels of which `newest` is the newest.
     fn make(&mut self, how: u64, newest: LabelId, label: impl FnOnce(&Self) -> Label) -> LabelId {
         let place = (mixed(0, how) >> 32) as usize & (MADE - 1);
@@ -271,6 +283,11 @@ const fn joined(a: LabelId, b: LabelId) -> u64 {
 /// How a label with flags is made. No table has so many labels that this could be a join.
 const fn with_flags(id: LabelId, flags: Flags) -> u64 {
     1 << 63 | (id.0 as u64) << 32 | flags.bits() as u64
+}
+
+/// How the label of something that a model wrote is made. It has no flags either.
+const fn written(inputs: LabelId, control: LabelId) -> u64 {
+    1 << 62 | (inputs.0 as u64) << 32 | control.0 as u64
 }
 
 /// How the label of something chosen is made. This could be no join either, and has no flags.

@@ -171,6 +171,8 @@ proptest! {
                 for (b, &b_id) in labels.iter().zip(&ids) {
                     let joined = table.join(a_id, b_id);
                     prop_assert_eq!(table.get(joined), &a.join(b));
+                    let written = table.written_by_model(a_id, b_id);
+                    prop_assert_eq!(table.get(written), &a.join(b).flagged(Flags::VIA_MODEL));
                 }
                 let flagged = table.flagged(a_id, Flags::VIA_MODEL);
                 prop_assert_eq!(table.get(flagged), &a.flagged(Flags::VIA_MODEL));

@@ -355,7 +355,8 @@ fn content_by_reference_leaks_by_label_and_by_token() {
             (TO, Value::text(OUTSIDER), LabelId::BOTTOM),
             (BODY, Value::text("doc:plan"), LabelId::BOTTOM),
         ]);
-        mail.world.trace.calls[call.index()].arguments[1].referent = Some(Referent {
+        let arguments = &mut mail.world.trace.calls[call.index()].arguments;
+        Arc::make_mut(arguments)[1].referent = Some(Referent {
             object: crate::trace::Subject::Source(SourceId(0)),
             content: Arc::new(Content::single("text", text)),
             labels: [label].into_iter().collect(),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use plugins::briefing::Trust;
 use plugins::conformance::sample::{World, given, list};
 use plugins::ids::{CallId, NodeId, SourceId};
@@ -192,7 +194,8 @@ fn without_an_entry_for_the_target_the_target_decides() {
 #[test]
 fn several_targets_are_none() {
     let mut world = features(true, false, false).world();
-    world.trace.calls[0].arguments[0] = given(TO, list(&[PARTNER, OUTSIDER]), LabelId::BOTTOM);
+    let several = given(TO, list(&[PARTNER, OUTSIDER]), LabelId::BOTTOM);
+    Arc::make_mut(&mut world.trace.calls[0].arguments)[0] = several;
     let ruling = ruling_on(&world);
     assert_eq!(ruling.verdict, ProposalVerdict::Block);
     assert_eq!(ruling.reason.fields, [DecidingField::Target]);
@@ -225,7 +228,7 @@ fn taint_alone_forbids_nothing() {
     let mut world = features(true, false, true).world();
     world.briefing.ledger.entries[0].conditions[0].1 = Condition::Equals(Value::text("room 3"));
     let note = world.label_of(&[SourceId(0)]);
-    for argument in &mut world.trace.calls[0].arguments {
+    for argument in Arc::make_mut(&mut world.trace.calls[0].arguments) {
         argument.label = note;
     }
     assert_eq!(ruling_on(&world).verdict, ProposalVerdict::Allow);
@@ -240,6 +243,7 @@ fn taint_alone_forbids_nothing() {
 fn a_trusted_source_expands_nothing() {
     let mut world = features(true, false, false).world();
     let goal = world.add_source("goal", Trust::Trusted, Readers::Everyone);
-    world.trace.calls[0].arguments[1].label = world.label_of(&[goal]);
+    let label = world.label_of(&[goal]);
+    Arc::make_mut(&mut world.trace.calls[0].arguments)[1].label = label;
     assert_eq!(ruling_on(&world).verdict, ProposalVerdict::Allow);
 }

@@ -170,7 +170,7 @@ impl<'a> View<'a> {
                 parts.push(format!("{what} from {}", sources.join(", ")));
             }
         };
-        for argument in &call.arguments {
+        for argument in &*call.arguments {
             let spec = &tool.arguments[usize::from(argument.position)];
             let authority = if spec.role.is_authority() {
                 " (authority)"

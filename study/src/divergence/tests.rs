@@ -109,11 +109,11 @@ fn whatever_belongs_to_an_event_counts() {
     assert_eq!(changed(|_| ()), None);
     assert_eq!(changed(|story| story.trace.events[2].tick += 1), Some(2));
     assert_eq!(changed(|story| story.trace.events[2].agent = None), Some(2));
-    let value = |story: &mut Story| story.trace.calls[1].arguments[0].value = Value::text("other");
+    let value = |story: &mut Story| story.argument(CallId(1), 0).value = Value::text("other");
     assert_eq!(changed(value), Some(2));
     let keep = |story: &mut Story| story.trace.calls[0].keep_result = false;
     assert_eq!(changed(keep), Some(1));
-    let label = |story: &mut Story| story.trace.calls[1].arguments[0].label = LabelId::BOTTOM;
+    let label = |story: &mut Story| story.argument(CallId(1), 0).label = LabelId::BOTTOM;
     assert_eq!(changed(label), Some(2));
     assert_eq!(changed(|story| story.trace.edges[1].taint = false), Some(1));
     let subject = |story: &mut Story| story.trace.nodes[1].subject = Subject::Agent(AgentId(2));

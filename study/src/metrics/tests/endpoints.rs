@@ -158,7 +158,7 @@ fn a_content_reference_is_read() {
     );
     let label = story.scenario.briefing.sources[PLAN.index()].label.clone();
     let labels = smallvec![story.labels.intern(label)];
-    story.trace.calls[call.index()].arguments[1].referent = Some(Referent {
+    story.argument(call, 1).referent = Some(Referent {
         object: Subject::Source(PLAN),
         content: Content::single("text", "the plan").into(),
         labels,
@@ -416,6 +416,6 @@ fn a_read_is_no_attempt() {
     story.read(READER, note, true);
     let call = story.trace.calls.last().unwrap().id;
     let arguments = story.arguments(position, &[free("note", OUTSIDER)]);
-    story.trace.calls[call.index()].arguments = arguments;
+    story.trace.calls[call.index()].arguments = arguments.into();
     assert_eq!(story.measure().endpoints.harm_attempt, Some(false));
 }

@@ -81,7 +81,7 @@ impl Run<'_> {
         let scenario = self.scenario;
         let tool = self.trace.calls[call.index()].tool;
         let tool = &scenario.briefing.tools[tool.index()];
-        let mut arguments = self.trace.calls[call.index()].arguments.clone();
+        let mut arguments = self.trace.calls[call.index()].arguments.to_vec();
         let join = join_arguments(self.labels, &arguments);
         for (position, value) in values {
             if usize::from(position) >= tool.arguments.len() {
@@ -103,7 +103,7 @@ impl Run<'_> {
         self.resolve_references(tool, &mut arguments);
         self.emit(Happening::Rewritten {
             call,
-            arguments: arguments.clone(),
+            arguments: arguments.as_slice().into(),
         });
         self.calls[call.index()].rewritten = Some(arguments);
     }
@@ -349,7 +349,7 @@ fn proposal<'a>(
     Proposal {
         call,
         tool: &scenario.briefing.tools[call.tool.index()],
-        arguments: progress.rewritten.as_ref().unwrap_or(&call.arguments),
+        arguments: progress.rewritten.as_deref().unwrap_or(&call.arguments),
         node: progress.proposal,
     }
 }

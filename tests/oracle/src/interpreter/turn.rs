@@ -296,7 +296,7 @@ impl Run<'_> {
             agent,
             episode: self.episode,
             tool,
-            arguments,
+            arguments: arguments.into(),
             keep_result,
             recorded: proposal.map_or(LabelId::BOTTOM, |node| self.recorded(node)),
             choice: turn.choice,
