@@ -1,8 +1,8 @@
 //! What is hashed of a trace: every field of every node, edge, call, event and label.
 //!
-//! Numbers are written as words of eight bytes, which costs a fraction of what the bytes of a
-//! snapshot cost: every rollout of a study has its digest. Labels are written as fingerprints, for the
-//! same reason.
+//! Every rollout of a study has its digest, and the bytes of a snapshot are dear. So the numbers of
+//! nodes, edges and events are words of eight bytes, and labels are fingerprints; calls, and what
+//! happened in an event, are as in a snapshot.
 
 use plugins::ids::AgentId;
 use plugins::label::Label;

@@ -166,18 +166,24 @@ impl Group {
     /// start. The others are put off. How many events had been executed where it began.
     fn run(&mut self, rollout: &mut Rollout, branch: Option<Branch>) -> u64 {
         let begun = branch.as_ref().map_or(0, Branch::executed_events);
-        let (mut branch, mut before) = (branch, None);
+        let mut before = match branch {
+            Some(branch) => Some(branch.begin(&mut rollout.scene())),
+            None => self.mark(&mut rollout.scene()),
+        };
         rollout.run_with(|scene| {
-            if let Some(branch) = branch.take() {
-                before = Some(branch.begin(scene));
-                return;
-            }
             self.put_off(scene, before.take());
-            if self.may_part(&scene.state) {
-                before = Some(self.before_hooks(scene));
-            }
+            before = self.mark(scene);
         });
+        if let Some(before) = before {
+            self.spare.put_away(before);
+        }
         begun
+    }
+
+    /// This moment, if the next event is one to come back to.
+    fn mark(&mut self, scene: &mut Scene) -> Option<Box<Mark>> {
+        self.may_part(&scene.state)
+            .then(|| self.before_hooks(scene))
     }
 
     /// Puts off the policies that parted from the others at the event after `before`.

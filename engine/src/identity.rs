@@ -73,7 +73,8 @@ impl Pool {
     /// Puts exactly the first `count` in use, spawning what the pool lacks.
     fn resize<B: Bundle>(&mut self, count: usize, world: &mut World, make: impl Fn(usize) -> B) {
         self.make_room(count, world, make);
-        for (index, &entity) in self.put_in_use(count) {
+        let unchanged = self.used.min(count);
+        for (index, &entity) in self.put_in_use(count).skip(unchanged) {
             if let Some(mut in_use) = world.get_mut::<InUse>(entity) {
                 in_use.0 = index < count;
             }

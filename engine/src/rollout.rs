@@ -150,16 +150,16 @@ impl Rollout {
             .expect("a rollout without a next event has ended")
     }
 
-    /// Runs to the end. `between` is called before each event and at the end.
-    pub(crate) fn run_with(&mut self, mut between: impl FnMut(&mut Scene)) {
+    /// Runs to the end. `after` is called after each event.
+    pub(crate) fn run_with(&mut self, mut after: impl FnMut(&mut Scene)) {
         loop {
             let mut scene = self.scene();
             while scene.state.identity.has_spare() {
-                between(&mut scene);
                 let Some(phase) = begin_event(&mut scene.state) else {
                     return;
                 };
                 run_event(&mut scene, phase);
+                after(&mut scene);
             }
         }
     }
@@ -176,7 +176,7 @@ impl Rollout {
     }
 
     /// All that the systems take, with free entities for the next event.
-    fn scene(&mut self) -> Scene<'_, '_> {
+    pub(crate) fn scene(&mut self) -> Scene<'_, '_> {
         if !self.state().identity.has_spare() {
             let mut identity = std::mem::take(&mut self.state_mut().identity);
             identity.reserve(&mut self.world);

@@ -73,14 +73,15 @@ pub struct Words<'w> {
 
 impl<'w> Words<'w> {
     /// Words that are written far more often than made: `is_plain` is what [`is_plain`] said of them.
-    pub(crate) const fn known(text: &'w str, is_plain: bool) -> Self {
+    pub(crate) fn checked(text: &'w str, is_plain: bool) -> Self {
+        debug_assert_eq!(is_plain, self::is_plain(text), "{text}");
         Self { text, is_plain }
     }
 }
 
 impl<'w> From<&'w str> for Words<'w> {
     fn from(text: &'w str) -> Self {
-        Self::known(text, is_plain(text))
+        Self::checked(text, is_plain(text))
     }
 }
 
@@ -376,10 +377,10 @@ impl<'o> ActionWriter<'o> {
     #[cold]
     fn escaped(&mut self, text: &str) {
         let quote = self.quote().as_bytes()[0];
-        let is_plain = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
+        let is_copied = |byte: u8| byte >= b' ' && byte != quote && byte != b'\\';
         let mut start = 0;
         for (position, &byte) in text.as_bytes().iter().enumerate() {
-            if is_plain(byte) {
+            if is_copied(byte) {
                 continue;
             }
             self.raw(&text[start..position]);

@@ -337,16 +337,9 @@ impl Draws {
             self.note(name, value);
             return decide(value, chance);
         };
-        let hash = xxh3_64(name.as_bytes());
-        let known = self.places.iter().find(|(known, _)| *known == hash);
-        let place = if let Some((_, place)) = known {
-            *place
-        } else {
-            let place = permuted_rank(self.key.study_seed, name, stratum);
-            self.places.push((hash, place));
-            place
-        };
+        let place = place_of(name, stratum, self.key.study_seed, &mut self.places);
         let is_below = stratum.is_below(place, chance);
+        // A fraction is a division of 128 bits, and models draw without a record.
         if self.recording {
             let value = stratum.fraction(place);
             self.note(name, value);
@@ -385,6 +378,17 @@ impl Draws {
             });
         }
     }
+}
+
+/// The place of the latent variable `name`, which is kept in `places`.
+fn place_of(name: &str, stratum: &Stratum, study_seed: u64, places: &mut Vec<(u64, u32)>) -> u32 {
+    let hash = xxh3_64(name.as_bytes());
+    if let Some((_, place)) = places.iter().find(|(known, _)| *known == hash) {
+        return *place;
+    }
+    let place = permuted_rank(study_seed, name, stratum);
+    places.push((hash, place));
+    place
 }
 
 /// Whether a uniform 64-bit number falls below `chance`, in integers.

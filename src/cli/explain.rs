@@ -13,7 +13,7 @@ use super::exit::{self, Exit};
 use super::failure::Failure;
 use super::list::{origin_name, parameter_text};
 use super::problem::severity_name;
-use super::study::SHOWN;
+use super::study::{SHOWN, SHOWN_MEANS};
 use super::table::wrapped;
 use super::terminal::Terminal;
 use super::{codes, nearest};
@@ -33,9 +33,9 @@ pub(crate) struct Args {
 /// The heading of the table of a study beside those of [`SHOWN`], with the column that it shows.
 const WORLD: (&str, &str) = ("world", "scenario_id");
 
-/// The headings of the table of a study, each with the column that it shows.
+/// The headings of the tables of a study, of worlds and of means, each with the column that it shows.
 fn headings() -> impl Iterator<Item = (&'static str, &'static str)> {
-    std::iter::once(WORLD).chain(SHOWN)
+    std::iter::once(WORLD).chain(SHOWN).chain(SHOWN_MEANS)
 }
 
 /// Prints what each code means; then tells which are not known.

@@ -1,5 +1,5 @@
 use plugins::ids::{CallId, NodeId, RecordId};
-use plugins::label::{Flags, LabelId, LabelTable};
+use plugins::label::{Flags, IndexSet, LabelId, LabelTable, Readers};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Trace};
 
 use super::*;
@@ -113,11 +113,11 @@ fn every_part_of_a_label_is_hashed() {
             ..Label::bottom()
         },
         Label {
-            readers: plugins::label::Readers::Only(std::iter::once(0).collect()),
+            readers: Readers::Only(std::iter::once(0).collect()),
             ..Label::bottom()
         },
         Label {
-            readers: plugins::label::Readers::Only(plugins::label::IndexSet::default()),
+            readers: Readers::Only(IndexSet::default()),
             ..Label::bottom()
         },
     ];
@@ -126,5 +126,37 @@ fn every_part_of_a_label_is_hashed() {
             let of = |label: &Label| bytes(&trace(), std::slice::from_ref(label));
             assert_ne!(of(label), of(other), "{label:?} is as {other:?}");
         }
+    }
+}
+
+/// Labels whose fingerprints were the same while they began with zeros that did not count.
+#[test]
+fn fingerprints_of_labels_with_leading_zeros_differ() {
+    let set = |members: &[u32]| members.iter().copied().collect::<IndexSet>();
+    let label = |flags, sources: &[u32], control: &[u32], readers| Label {
+        sources: set(sources),
+        readers,
+        control: set(control),
+        flags,
+    };
+    let (none, message) = (Flags::empty(), Flags::VIA_MESSAGE);
+    let everyone = || Readers::Everyone;
+    let first = || Readers::Only(set(&[0]));
+    let pairs = [
+        (
+            label(none, &[0, 64], &[], everyone()),
+            label(message, &[0], &[], everyone()),
+        ),
+        (
+            label(none, &[0, 64, 66], &[0], first()),
+            label(message, &[64, 66], &[0], first()),
+        ),
+        (
+            label(none, &[], &[0], first()),
+            label(Flags::VIA_MEMORY, &[0], &[0], everyone()),
+        ),
+    ];
+    for (a, b) in pairs {
+        assert_ne!(a.fingerprint(), b.fingerprint(), "{a:?} and {b:?}");
     }
 }

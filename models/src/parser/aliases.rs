@@ -140,20 +140,19 @@ fn enveloped<'m, 'a>(
 ) -> Result<Option<&'m [Member<'a>]>, Problem> {
     let mut inner = None;
     for member in members {
-        // Most values are neither, and are seen faster than a key is found.
-        if !matches!(member.value, Json::Object(_) | Json::List(_))
-            || !ENVELOPE_KEYS.contains(&&*member.key)
-        {
+        // The kind of a value is seen faster than a key is found.
+        let items = match &member.value {
+            object @ Json::Object(_) => std::slice::from_ref(object),
+            Json::List(items) => items.as_slice(),
+            _ => continue,
+        };
+        if !ENVELOPE_KEYS.contains(&&*member.key) {
             continue;
         }
-        let object = match &member.value {
-            Json::Object(object) => object,
-            Json::List(items) => match items.as_slice() {
-                [Json::Object(object)] => object,
-                [] | [_] => continue,
-                _ => return Err("more than one action"),
-            },
-            _ => continue,
+        let object = match items {
+            [Json::Object(object)] => object,
+            [] | [_] => continue,
+            _ => return Err("more than one action"),
         };
         if inner.replace(object.as_slice()).is_some() {
             return Err("more than one action");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plugins::briefing::Channel;
-use plugins::ids::{AgentId, SourceId};
+use plugins::ids::{AgentId, SourceId, ToolId};
 use plugins::tool::ToolSpec;
 use plugins::value::Text;
 
@@ -71,6 +71,7 @@ impl Script {
             }
             let goals = speaker.into_iter().flat_map(|agent| world.goals_of(agent));
             let goals: Vec<String> = goals.map(|goal| goal.to_lowercase()).collect();
+            let mut called = BTreeSet::new();
             for (position, step) in steps.iter().enumerate() {
                 if findings.is_full(Severity::Warning) {
                     findings.stop(agent, Some(position), name);
@@ -83,9 +84,13 @@ impl Script {
                     speaker,
                     agent: (agent, name),
                     step: position,
+                    called: &called,
                     findings: &mut findings,
                 };
                 check.step(step);
+                if let Say::Call(tool, _) = &step.say {
+                    called.extend(world.briefing.tool_named(tool));
+                }
                 if findings.is_cut {
                     findings.stop(agent, Some(position), name);
                     return findings.found;
@@ -205,6 +210,8 @@ struct Check<'c, 'w, 't> {
     agent: (usize, &'c str),
     /// From 0.
     step: usize,
+    /// The tools that earlier steps of the agent call.
+    called: &'c BTreeSet<ToolId>,
     findings: &'c mut Findings<'t>,
 }
 
@@ -455,6 +462,26 @@ impl<'c> Check<'c, '_, '_> {
             let message = format!("`{}` has no field `{field}`", origin.name);
             let help = suggest(field, &self.fields(origin).unwrap_or_default());
             self.warn_after(Some(&origin.name), field, message, help);
+        } else if !self.may_be_read_before(origin) {
+            let (agent, name) = (self.agent.1, &*origin.name);
+            let message = format!("no step of `{agent}` before this one reads `{name}`");
+            let help =
+                "put the call that reads it first: a step that copies the unseen is passed over";
+            self.warn(name, message, help.to_owned());
+        }
+    }
+
+    /// Whether an earlier step can have brought it into the context, as far as only calls do.
+    fn may_be_read_before(&self, origin: &Origin) -> bool {
+        let world = self.world;
+        let mut called = self.called.iter().map(|&tool| world.tool(tool));
+        match &origin.kind {
+            OriginKind::Source => {
+                let source = world.briefing.source_named(&origin.name);
+                source.is_none_or(|source| called.any(|tool| world.may_return(tool, source)))
+            }
+            OriginKind::Tool(name) => called.any(|tool| *tool.name == **name),
+            OriginKind::Message | OriginKind::MessageFrom(_) | OriginKind::Goal => true,
         }
     }
 

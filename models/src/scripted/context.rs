@@ -186,8 +186,8 @@ impl<'t> View<'t> {
         })
     }
 
-    /// Puts all parts of what a step says into `found`, in the place of what is there; nothing if
-    /// one copies what the agent has not seen.
+    /// Puts all parts of what a step says into `found`, in the place of what is there. Nothing if one
+    /// copies what the agent has not seen; `found` is then worth nothing.
     pub(super) fn find_all(&self, say: &'t Say, found: &mut FoundParts<'t>) -> Option<()> {
         found.clear();
         match say {

@@ -40,7 +40,7 @@ pub(super) struct Literal {
 impl Literal {
     /// As an action is written with it.
     pub(super) fn words(&self) -> Words<'_> {
-        Words::known(&self.text, self.is_plain)
+        Words::checked(&self.text, self.is_plain)
     }
 }
 

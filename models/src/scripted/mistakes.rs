@@ -141,6 +141,27 @@ fn a_script_is_compared_with_its_world() {
             "5:48: the world has no source `note:partnr`; did you mean `note:partner`?",
             "6:24: the world has no agent `boss`; there are `assistant`, `worker`",
             "6:77: the world has no tool `x`; there are `read_note`, `send_invite`, `read_contact`",
+            "7:27: no step of `assistant` before this one reads `contacts/partner`; put the call that reads it first: a step that copies the unseen is passed over",
+        ],
+    );
+}
+
+/// Steps are said in order, and one that was passed over is not tried again.
+#[test]
+fn a_copy_of_what_no_earlier_step_reads_is_told() {
+    check_findings(
+        r#"Script(agents: {
+    "assistant": [
+        (say: Final([Copy("note:partner", "address"), Copy("tool:read_note", "address")])),
+        (say: Call("read_note", { "note": [Own("note:partner")] })),
+        (say: Final([Copy("note:partner", "address"), Copy("tool:read_note", "address")])),
+        (say: Final([Copy("contacts/partner", "phone")])),
+    ],
+})"#,
+        &[
+            "3:27: no step of `assistant` before this one reads `note:partner`; put the call that reads it first: a step that copies the unseen is passed over",
+            "3:60: no step of `assistant` before this one reads `tool:read_note`; put the call that reads it first: a step that copies the unseen is passed over",
+            "6:27: no step of `assistant` before this one reads `contacts/partner`; put the call that reads it first: a step that copies the unseen is passed over",
         ],
     );
 }

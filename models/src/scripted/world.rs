@@ -75,13 +75,18 @@ impl World<'_> {
 
     /// Whether an agent holds a tool that could return this source.
     pub(super) fn can_read(&self, agent: AgentId, source: SourceId) -> bool {
+        self.held(agent).any(|tool| self.may_return(tool, source))
+    }
+
+    /// Whether a tool could return this source.
+    pub(super) fn may_return(&self, tool: &ToolSpec, source: SourceId) -> bool {
         let channel = self.briefing.sources[source.index()].channel;
-        self.held(agent).any(|tool| match tool.operation {
+        match tool.operation {
             Operation::ReadSource => channel != Channel::PersistentMemory,
             Operation::ReturnSource(returned) => returned == source,
             Operation::MemoryRead(_) => channel == Channel::PersistentMemory,
             _ => false,
-        })
+        }
     }
 
     /// The goals that an agent is given.

@@ -275,34 +275,40 @@ impl LabelTable {
     }
 }
 
-/// How the join of two labels is made.
+// How a label is made, as a number. The two highest bits say which of the four ways it is: no table has
+// so many labels that an id would reach them.
+
 const fn joined(a: LabelId, b: LabelId) -> u64 {
     (a.0 as u64) << 32 | b.0 as u64
 }
 
-/// How a label with flags is made. No table has so many labels that this could be a join.
-const fn with_flags(id: LabelId, flags: Flags) -> u64 {
-    1 << 63 | (id.0 as u64) << 32 | flags.bits() as u64
-}
-
-/// How the label of something that a model wrote is made. It has no flags either.
 const fn written(inputs: LabelId, control: LabelId) -> u64 {
-    1 << 62 | (inputs.0 as u64) << 32 | control.0 as u64
+    1 << 62 | joined(inputs, control)
 }
 
-/// How the label of something chosen is made. This could be no join either, and has no flags.
+const fn with_flags(id: LabelId, flags: Flags) -> u64 {
+    2 << 62 | (id.0 as u64) << 32 | flags.bits() as u64
+}
+
 const fn chosen(choice: LabelId) -> u64 {
     3 << 62 | (choice.0 as u64) << 32
 }
 
 impl Label {
-    /// A number that equal labels share, and others hardly ever.
+    /// A number that equal labels share, and others hardly ever. The digests of traces rest on it.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        let mut sum = mixed(0, u64::from(self.flags.bits()));
-        sum = mixed_set(sum, &self.sources);
-        sum = mixed_set(sum, &self.control);
-        match &self.readers {
+        let Self {
+            sources,
+            readers,
+            control,
+            flags,
+        } = self;
+        // From zero on, leading zeros would not count.
+        let mut sum = mixed(ODD, u64::from(flags.bits()));
+        sum = mixed_set(sum, sources);
+        sum = mixed_set(sum, control);
+        match readers {
             Readers::Everyone => sum,
             Readers::Only(readers) => mixed_set(mixed(sum, 1), readers),
         }
@@ -316,7 +322,10 @@ fn mixed_set(sum: u64, set: &IndexSet) -> u64 {
         .fold(mixed(sum, length), |sum, &word| mixed(sum, word))
 }
 
-/// An odd constant without a pattern carries every bit upwards, where places are taken from.
+/// An odd number without a pattern.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The factor carries every bit upwards, where places are taken from.
 const fn mixed(sum: u64, word: u64) -> u64 {
-    (sum.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    (sum.rotate_left(29) ^ word).wrapping_mul(ODD)
 }

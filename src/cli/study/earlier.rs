@@ -1,9 +1,10 @@
 //! The result that is in a folder before a study writes there.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use study::columns::Hash;
-use study::folder::MANIFEST;
+use study::folder::{JOURNAL, MANIFEST, ROWS, SCENARIOS};
 use study::manifest::Manifest;
 use study::shard::Shard;
 
@@ -16,14 +17,18 @@ use crate::cli::problem::Problem;
 pub(crate) enum Earlier {
     /// Of the same study with the same manifest.
     Same,
-    /// Of a study of the same name, with this manifest.
+    /// Of the same study file, with this manifest.
     Changed(Hash),
+    /// Of a study of the same name from another file: this one, or one that is shipped.
+    OtherFile(Option<String>),
     /// Of another study, called so.
     OtherStudy(String),
     /// Of a study of the same name, and another part of it: this shard, or the whole.
     OtherPart(Option<Shard>),
     /// Of another version, or damaged.
     Unreadable,
+    /// No result, but a file that would be in its place.
+    Stray(&'static str),
 }
 
 impl Earlier {
@@ -31,7 +36,12 @@ impl Earlier {
     pub(crate) fn in_folder(folder: &Path, manifest: &Manifest) -> Option<Self> {
         let path = folder.join(MANIFEST);
         if !path.is_file() {
-            return None;
+            // With a journal they are what an interrupted study left.
+            let is_stray = |name: &&str| folder.join(name).is_file();
+            let stray = [ROWS, SCENARIOS].into_iter().find(is_stray);
+            return stray
+                .filter(|_| !folder.join(JOURNAL).is_file())
+                .map(Self::Stray);
         }
         let text = files::text(&path, MAX_RESULT_BYTES).ok();
         let earlier = text.and_then(|text| Manifest::from_json(&text).ok());
@@ -44,15 +54,22 @@ impl Earlier {
                 Self::OtherPart(earlier.circumstances.shard)
             }
             Some(earlier) if earlier.digest == manifest.digest => Self::Same,
+            Some(earlier) if file_name(&earlier) != file_name(manifest) => {
+                Self::OtherFile(earlier.circumstances.study_file)
+            }
             Some(earlier) => Self::Changed(earlier.digest),
         })
     }
 
     /// Why it may not be replaced. A result is replaced by another run of its study, or of its shard,
-    /// but not by mistake.
+    /// also after its file was edited, but not by mistake.
     pub(crate) fn refused(&self, folder: &Path) -> Option<Failure> {
         let what = match self {
-            Self::Same | Self::Changed(_) | Self::Unreadable => return None,
+            Self::Same | Self::Changed(_) => return None,
+            Self::OtherFile(None) => "the result of the shipped study of that name".to_owned(),
+            Self::OtherFile(Some(file)) => format!("the result of a study of that name, `{file}`"),
+            Self::Unreadable => "a result that this program cannot read".to_owned(),
+            Self::Stray(name) => format!("a `{name}` that is no result"),
             Self::OtherStudy(name) => format!("the result of another study, `{name}`"),
             Self::OtherPart(Some(shard)) => format!("shard {shard} of this study"),
             Self::OtherPart(None) => "the whole result of this study".to_owned(),
@@ -66,8 +83,7 @@ impl Earlier {
         let what = match self {
             Self::Same => return None,
             Self::Changed(digest) => format!("a result of this study with manifest {digest}"),
-            Self::Unreadable => "a result that this program cannot read".to_owned(),
-            Self::OtherStudy(_) | Self::OtherPart(_) => return self.refused(folder),
+            _ => return self.refused(folder),
         };
         Some(in_the_way(&what, folder))
     }
@@ -77,18 +93,23 @@ impl Earlier {
         let which = match self {
             Self::Same => ", of the same manifest,".to_owned(),
             Self::Changed(digest) => format!(", of manifest {digest},"),
-            Self::OtherStudy(name) => format!(", of study {name},"),
-            Self::OtherPart(_) => ", of another part of the study,".to_owned(),
-            Self::Unreadable => ", which this program cannot read,".to_owned(),
+            _ => String::new(),
         };
         let folder = files::shown(folder);
         format!("the earlier result in {folder}{which} was replaced")
     }
 }
 
+/// The name of the file that a study is from; none for a shipped one.
+fn file_name(manifest: &Manifest) -> Option<&OsStr> {
+    let file = manifest.circumstances.study_file.as_deref()?;
+    Path::new(file).file_name()
+}
+
 fn in_the_way(what: &str, folder: &Path) -> Failure {
     let folder = files::shown(folder);
     let message = format!("`{folder}` holds {what}");
-    let help = "name another folder with `--out`, or move that result away";
+    let help =
+        "give the study a name of its own, name another folder with `--out`, or move that away";
     Failure::new(Exit::Incomplete, Problem::new(message).help(help))
 }

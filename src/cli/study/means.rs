@@ -10,7 +10,7 @@ use crate::cli::table::Table;
 pub(super) const MOST_WORLDS: usize = 24;
 
 /// What the table shows: a heading and the column of the row behind it.
-const SHOWN: [(&str, &str); 11] = [
+pub(crate) const SHOWN: [(&str, &str); 11] = [
     ("harm", "committed_harm"),
     ("recipient", "wrong_recipient_rate"),
     ("leak", "secret_leakage"),

@@ -26,6 +26,7 @@ use super::rows;
 use super::terminal::Terminal;
 use earlier::Earlier;
 use keep::Keeper;
+pub(crate) use means::SHOWN as SHOWN_MEANS;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};
 pub(crate) use summary::SHOWN;

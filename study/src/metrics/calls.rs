@@ -81,7 +81,8 @@ pub struct CallFacts<'a> {
 }
 
 impl CallFacts<'_> {
-    /// Whether it is an authorised opportunity: high-risk, matched and no leak.
+    /// Whether it is an authorised opportunity: high-risk, matched and no leak. No read is high-risk, so
+    /// what is high-risk and not unauthorized is matched.
     #[must_use]
     pub const fn is_opportunity(&self) -> bool {
         self.high_risk && !self.deed.unauthorized && !self.deed.leaks

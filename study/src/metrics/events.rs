@@ -1,7 +1,7 @@
 //! What the metrics take from the events of a trace, in one pass over them: each metric needs a few
 //! kinds of event, and there are more events than anything else.
 
-use plugins::reason::{Basis, DEFAULT_ALLOW, Reason, VerdictKind};
+use plugins::policy::{Basis, DEFAULT_ALLOW, Reason, VerdictKind};
 use plugins::trace::{Event, Happening};
 
 use super::Finished;

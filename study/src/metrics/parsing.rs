@@ -213,11 +213,10 @@ impl Completions {
             ParseStatus::ValidRepairedJson => 1,
             ParseStatus::InvalidSchema => 2,
         }] += 1;
-        let mut bits = repairs.bits();
-        while bits != 0 {
-            let bit = bits.trailing_zeros();
-            self.repairs[bit as usize] += 1;
-            bits ^= 1 << bit;
+        if !repairs.is_empty() {
+            for (bit, count) in self.repairs.iter_mut().enumerate() {
+                *count += u32::from(repairs.bits() >> bit & 1);
+            }
         }
         self.strict_finals += u32::from(is_strict_final);
     }

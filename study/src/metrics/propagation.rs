@@ -231,6 +231,7 @@ impl Spread {
         let mut spread = Self::default();
         let mut agents = IndexSet::default();
         for (node, reach) in finished.trace.nodes.iter().zip(&reach.nodes) {
+            // What is in `T` is in `R`, and only what is in `R` is at some depth.
             if reach.in_region {
                 spread.add_reached(*reach);
             }

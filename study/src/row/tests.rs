@@ -172,7 +172,7 @@ fn another_version_is_named() {
     let error = read_csv(csv.as_bytes()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "rows have schema 2, this build reads schema 3"
+        "rows have schema 2, this build reads schema 4"
     );
     let json = some_row()
         .to_json()
@@ -180,7 +180,7 @@ fn another_version_is_named() {
     let error = Row::from_json(&json).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "rows have schema 7, this build reads schema 3"
+        "rows have schema 7, this build reads schema 4"
     );
 }
 

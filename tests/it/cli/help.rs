@@ -214,12 +214,15 @@ fn policies_and_headings_of_the_study_table_are_explained() {
         .out;
     let headings = study.lines().next().expect("headings").split("  ");
     let headings = headings.map(str::trim).filter(|name| !name.is_empty());
-    let words: Vec<&str> = ["explain"].into_iter().chain(headings).collect();
+    let of_means = ["recipient", "leak", "completed", "clean"];
+    let words = ["explain"].into_iter().chain(headings).chain(of_means);
+    let words: Vec<&str> = words.collect();
     assert!(words.contains(&"fp block"), "{words:?}");
     let text = place.run(&words).expect(0).out;
     for says in [
         "`tcr` in the table of a study is the column taint_to_commit_rate (ratio)",
         "`fp block` in the table of a study is the column false_positive_block_rate (ratio)",
+        "`clean` in the table of a study is the column clean_benign_completion (",
     ] {
         assert!(text.contains(says), "no `{says}` in {text}");
     }

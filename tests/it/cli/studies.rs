@@ -179,6 +179,46 @@ fn the_result_of_another_study_is_not_replaced() {
     assert_eq!(place.read("results/long/rows.csv"), rows);
 }
 
+/// Whoever copies a study file and keeps its `name` does not lose the result of the first.
+#[test]
+fn a_result_of_a_study_of_that_name_from_another_file_is_not_replaced() {
+    let place = place(1);
+    place.run(&words("1", &[])).expect(0);
+    let rows = place.read("results/long/rows.csv");
+    place.write("copy.ron", place.read("long.ron"));
+    place.run(&["study", "copy.ron"]).expect(0);
+    let edited = place.read("copy.ron").replace("seeds: [", "seeds: [99, ");
+    place.write("copy.ron", edited);
+    place
+        .run(&["study", "copy.ron", "--out", "results/mine"])
+        .expect(0);
+    place.run(&["study", "copy.ron"]).fails(
+        5,
+        &[
+            "the result of a study of that name, `",
+            "a name of its own",
+            "--out",
+        ],
+    );
+    assert_eq!(place.read("results/long/rows.csv"), rows);
+}
+
+#[test]
+fn what_is_no_result_is_not_replaced_by_one() {
+    let place = place(1);
+    std::fs::create_dir_all(place.path("results/long")).expect("a folder");
+    place.write("results/long/rows.csv", "precious");
+    place
+        .run(&words("1", &[]))
+        .fails(5, &["holds a `rows.csv` that is no result", "--out"]);
+    place.write("results/long/manifest.json", "{}");
+    place.run(&words("1", &[])).fails(
+        5,
+        &["holds a result that this program cannot read", "--out"],
+    );
+    assert_eq!(place.read("results/long/rows.csv"), "precious");
+}
+
 /// The result is there already: nothing is run again, and no journal is left behind.
 #[test]
 fn a_finished_study_that_goes_on_has_nothing_to_run() {
