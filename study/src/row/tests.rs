@@ -168,7 +168,7 @@ fn null_is_empty_and_an_indicator_is_a_digit() {
 
 #[test]
 fn another_version_is_named() {
-    let csv = csv_of(&[some_row()]).replacen("\n3,", "\n2,", 1);
+    let csv = csv_of(&[some_row()]).replacen("\n4,", "\n2,", 1);
     let error = read_csv(csv.as_bytes()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -176,7 +176,7 @@ fn another_version_is_named() {
     );
     let json = some_row()
         .to_json()
-        .replacen("\"schema\":3", "\"schema\":7", 1);
+        .replacen("\"schema\":4", "\"schema\":7", 1);
     let error = Row::from_json(&json).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -222,7 +222,7 @@ fn policies_and_headings_of_the_study_table_are_explained() {
     for says in [
         "`tcr` in the table of a study is the column taint_to_commit_rate (ratio)",
         "`fp block` in the table of a study is the column false_positive_block_rate (ratio)",
-        "`clean` in the table of a study is the column clean_benign_completion (",
+        "`clean` in the table of a study is the column clean_benign_completion",
     ] {
         assert!(text.contains(says), "no `{says}` in {text}");
     }
