@@ -536,13 +536,8 @@ fn a_fork_point_is_hashed_as_a_snapshot_of_a_run_from_scratch() {
             while scratch.executed_events() < point.event {
                 scratch.step().expect("the group came this far");
             }
-            assert_eq!(
-                scratch.snapshot().policy_free_hash(),
-                point.hash,
-                "{path} under {}, event {}",
-                POLICIES[index],
-                point.event
-            );
+            let hash = scratch.snapshot().policy_free_hash();
+            assert_eq!(hash, point.hash, "{path}, policy {index}, {point:?}");
             events.insert(point.event);
         };
         let count = POLICIES.len();

@@ -82,6 +82,7 @@ fn of_argument(change: impl Fn(&mut Argument) + 'static) -> Box<dyn Fn(&mut Trac
 
 /// Every field counts: what differs in one is hashed differently.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line or two for each field")]
 fn every_field_of_a_trace_is_hashed() {
     let mut table = LabelTable::new();
     let other_label = table.intern(Label::bottom().flagged(Flags::VIA_MODEL));
