@@ -1,14 +1,17 @@
 //! The ECS is real: state lives in components, and the schedule built from declared dependencies
 //! gives the same trace as the direct calls, in every order that they admit.
 
+use bevy_ecs::prelude::{Component, With};
 use bevy_ecs::schedule::Schedule;
+use containment_bench::Bench;
 use containment_bench::bench::setting;
 use engine::Rollout;
 use engine::components::Taint;
 use engine::components::agent::{Activity, Agent, Context, Doing};
 use engine::components::call::{Authorisation, Decision, Message, Proposal};
-use engine::components::memory::Record;
+use engine::components::memory::{Record, Store};
 use engine::components::place::{Landed, Sink, Source, Tool};
+use engine::fork::{self, End};
 use engine::identity::InUse;
 use engine::schedule::{SettleOrder, bevy_schedule};
 use plugins::trace::{Happening, NodeKind};
@@ -171,6 +174,88 @@ fn places_agree(rollout: &mut Rollout, path: &str) {
         });
         assert_eq!(taint.node.is_some(), touched, "{path}");
     }
+}
+
+/// How many entities of each kind belong to the rollout.
+fn in_use(rollout: &mut Rollout) -> [(&'static str, usize); 9] {
+    [
+        ("agents", in_use_of::<Agent>(rollout)),
+        ("sources", in_use_of::<Source>(rollout)),
+        ("tools", in_use_of::<Tool>(rollout)),
+        ("sinks", in_use_of::<Sink>(rollout)),
+        ("stores", in_use_of::<Store>(rollout)),
+        ("records", in_use_of::<Record>(rollout)),
+        ("proposals", in_use_of::<Proposal>(rollout)),
+        ("decisions", in_use_of::<Decision>(rollout)),
+        ("messages", in_use_of::<Message>(rollout)),
+    ]
+}
+
+fn in_use_of<Kind: Component>(rollout: &mut Rollout) -> usize {
+    let world = rollout.world();
+    let mut entities = world.query_filtered::<&InUse, With<Kind>>();
+    entities.iter(world).filter(|in_use| in_use.0).count()
+}
+
+/// What came into being since then is out of use again.
+#[test]
+fn a_rollout_that_was_restored_uses_as_many_entities_as_a_fresh_one() {
+    for (path, scene) in shipped() {
+        for policy in POLICIES {
+            let setting = setting(&scene, 1);
+            let mut fresh = start(&scene, policy, &setting);
+            let mut ended = start(&scene, policy, &setting);
+            loop {
+                ended.run();
+                let snapshot = fresh.snapshot();
+                ended.restore(&snapshot).expect("of the same rollout");
+                assert_eq!(
+                    in_use(&mut ended),
+                    in_use(&mut fresh),
+                    "{path} under {policy}, event {}",
+                    fresh.executed_events()
+                );
+                if fresh.step().is_none() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Neither the branches before, nor the worlds before, leave anything in use.
+#[test]
+fn every_branch_of_a_group_uses_as_many_entities_as_a_fresh_rollout() {
+    let bench = Bench::built_in();
+    let worlds = shipped();
+    let mut group = start(&worlds[0].1, "none", &setting(&worlds[0].1, 1));
+    let mut most_branches = 0;
+    for (path, scene) in worlds.iter().chain(worlds.iter().rev()) {
+        let setting = setting(scene, 1);
+        let make = |position: usize| {
+            bench
+                .plugins(scene, &POLICIES[position].into(), &"scripted".into())
+                .expect("built-in plugins")
+        };
+        let mut branches = 0;
+        let finished = |ends: &[End], rollout: &mut Rollout| {
+            let policy = POLICIES[ends[0].position];
+            let mut fresh = start(scene, policy, &setting);
+            fresh.run();
+            assert_eq!(in_use(rollout), in_use(&mut fresh), "{path} under {policy}");
+            branches += 1;
+        };
+        fork::run_sharing(
+            &mut group,
+            &scene.scenario,
+            &setting,
+            POLICIES.len(),
+            make,
+            finished,
+        );
+        most_branches = most_branches.max(branches);
+    }
+    assert!(most_branches > 2, "some policies part");
 }
 
 #[test]

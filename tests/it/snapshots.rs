@@ -517,6 +517,35 @@ fn fork_points_are_those_of_a_policy_alone() {
     }
 }
 
+/// The state there is that of a run from scratch, in whatever company the policy got there.
+#[test]
+fn a_fork_point_is_hashed_as_a_snapshot_of_a_run_from_scratch() {
+    let bench = Bench::built_in();
+    let mut events = BTreeSet::new();
+    for (path, scene) in shipped() {
+        let setting = setting(&scene, 1);
+        let make = |index: usize| {
+            bench
+                .plugins(&scene, &POLICIES[index].into(), &"scripted".into())
+                .expect("built-in plugins")
+        };
+        let mut group = Rollout::new(&scene.scenario, make(0), &setting);
+        let finished = |index: usize, _: &mut Rollout, point: Option<ForkPoint>| {
+            let mut scratch = start(&scene, POLICIES[index], &setting);
+            let Some(point) = point else { return };
+            while scratch.executed_events() < point.event {
+                scratch.step().expect("the group came this far");
+            }
+            let hash = scratch.snapshot().policy_free_hash();
+            assert_eq!(hash, point.hash, "{path}, policy {index}, {point:?}");
+            events.insert(point.event);
+        };
+        let count = POLICIES.len();
+        fork::run_group(&mut group, &scene.scenario, &setting, count, make, finished);
+    }
+    assert!(events.len() > 2, "policies leave at different events");
+}
+
 /// From any tick under one policy, the same policy continues exactly, and another one continues
 /// from the identical trace.
 #[test]

@@ -1,6 +1,10 @@
-use plugins::ids::{CallId, NodeId, RecordId};
+use std::sync::Arc;
+
+use plugins::action::{Argument, Call, Referent};
+use plugins::ids::{CallId, NodeId, RecordId, ToolId};
 use plugins::label::{Flags, IndexSet, LabelId, LabelTable, Readers};
 use plugins::trace::{EdgeKind, Happening, NodeDetail, NodeKind, Trace};
+use plugins::value::Value;
 
 use super::*;
 
@@ -8,6 +12,15 @@ fn bytes(trace: &Trace, labels: &[Label]) -> Vec<u8> {
     let mut bytes = Vec::new();
     append_trace(trace.prefix(), fingerprints(labels), &mut bytes);
     bytes
+}
+
+fn argument() -> Argument {
+    Argument {
+        position: 0,
+        value: Value::text("a"),
+        label: LabelId::BOTTOM,
+        referent: None,
+    }
 }
 
 /// A trace with one of each.
@@ -29,6 +42,16 @@ fn trace() -> Trace {
         kind: EdgeKind::Data,
         taint: false,
     });
+    trace.calls.push(Call {
+        id: CallId(0),
+        agent: AgentId(1),
+        episode: 0,
+        tool: ToolId(0),
+        arguments: Arc::new([argument()]),
+        keep_result: false,
+        recorded: LabelId::BOTTOM,
+        choice: LabelId::BOTTOM,
+    });
     trace.events.push(Event {
         tick: 3,
         episode: 0,
@@ -40,8 +63,26 @@ fn trace() -> Trace {
     trace
 }
 
+fn referent(record: u32) -> Referent {
+    Referent {
+        object: Subject::Record(RecordId(record)),
+        content: Arc::default(),
+        labels: std::iter::once(LabelId::BOTTOM).collect(),
+    }
+}
+
+/// A change of the one argument of the one call.
+fn of_argument(change: impl Fn(&mut Argument) + 'static) -> Box<dyn Fn(&mut Trace)> {
+    Box::new(move |t| {
+        let mut changed = argument();
+        change(&mut changed);
+        t.calls[0].arguments = Arc::new([changed]);
+    })
+}
+
 /// Every field counts: what differs in one is hashed differently.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line or two for each field")]
 fn every_field_of_a_trace_is_hashed() {
     let mut table = LabelTable::new();
     let other_label = table.intern(Label::bottom().flagged(Flags::VIA_MODEL));
@@ -73,6 +114,32 @@ fn every_field_of_a_trace_is_hashed() {
         ("edge kind", Box::new(|t| t.edges[0].kind = EdgeKind::Audit)),
         ("taint", Box::new(|t| t.edges[0].taint = true)),
         ("edge", Box::new(|t| t.edges.push(t.edges[0]))),
+        ("call id", Box::new(|t| t.calls[0].id = CallId(1))),
+        ("call agent", Box::new(|t| t.calls[0].agent = AgentId(0))),
+        ("call episode", Box::new(|t| t.calls[0].episode = 1)),
+        ("tool", Box::new(|t| t.calls[0].tool = ToolId(1))),
+        ("position", of_argument(|a| a.position = 1)),
+        ("value", of_argument(|a| a.value = Value::text("b"))),
+        (
+            "argument label",
+            of_argument(move |a| a.label = other_label),
+        ),
+        ("referent", of_argument(|a| a.referent = Some(referent(1)))),
+        (
+            "another referent",
+            of_argument(|a| a.referent = Some(referent(2))),
+        ),
+        (
+            "argument",
+            Box::new(|t| t.calls[0].arguments = Arc::new([argument(), argument()])),
+        ),
+        ("keep result", Box::new(|t| t.calls[0].keep_result = true)),
+        (
+            "call recorded",
+            Box::new(move |t| t.calls[0].recorded = other_label),
+        ),
+        ("choice", Box::new(move |t| t.calls[0].choice = other_label)),
+        ("call", Box::new(|t| t.calls.push(t.calls[0].clone()))),
         ("event tick", Box::new(|t| t.events[0].tick = 4)),
         ("event episode", Box::new(|t| t.events[0].episode = 1)),
         (
