@@ -231,7 +231,7 @@ fn print_table(subject: &Subject) {
         for ((_, side), times) in SIDES.iter().zip(&mut times) {
             let plan = subject.plan();
             times.push(timed(|| work = side(&plan)));
-            readings = plan.library.hits_and_misses();
+            readings = plan.readings.hits_and_misses();
         }
     }
     for times in &mut times {

@@ -96,8 +96,7 @@ fn unreadable(name: &str, error: &io::Error) -> Problem {
     let problem = |message: String| Problem::new(message).code(Code::Unreadable).file(name);
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let help = "check the path; a path in a study is relative to the file of the study";
-            problem(format!("`{name}` does not exist")).help(help)
+            problem(format!("`{name}` does not exist")).help("check the path")
         }
         io::ErrorKind::PermissionDenied => {
             problem(format!("`{name}` may not be read")).help("give yourself permission to read it")

@@ -18,7 +18,7 @@ use plugins::value::Text;
 use worlds::spec::Scenario;
 
 use crate::columns::Hash;
-use crate::readings::Library;
+use crate::readings::SharedReadings;
 use crate::rollout_id::RolloutFields;
 use crate::shard::Shard;
 use cast::{Cast, Part};
@@ -49,7 +49,7 @@ pub struct Plan {
     /// By scenario, then by model: the models as they play the scenarios.
     parts: Vec<Vec<Part>>,
     /// What the parsers of the parts read.
-    pub library: Arc<Library>,
+    pub readings: Arc<SharedReadings>,
     /// The places of scenarios and seeds, by position; none if latent variables are independent.
     strata: Vec<Place>,
     /// The id of every rollout in plan order.
@@ -122,9 +122,9 @@ impl Plan {
             }
         }
         let cast = Cast::resolve(&study, registry)?;
-        let mut library = Library::default();
+        let mut readings = SharedReadings::default();
         let parts = scenarios.iter();
-        let parts = parts.map(|planned| cast.audition(planned, &mut library));
+        let parts = parts.map(|planned| cast.audition(planned, &mut readings));
         let parts = parts.collect::<Result<_, _>>()?;
         let strata = match study.latents {
             Latents::Independent => Vec::new(),
@@ -135,7 +135,7 @@ impl Plan {
             scenarios,
             cast,
             parts,
-            library: Arc::new(library),
+            readings: Arc::new(readings),
             strata,
             ids: Vec::new(),
             shard: None,

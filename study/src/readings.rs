@@ -22,9 +22,9 @@ const MAX_KEPT_BYTES: usize = 4_096;
 
 /// What is read in the scenarios of a study, by the hash of their tools.
 #[derive(Default)]
-pub struct Library(BTreeMap<u128, Arc<Readings>>);
+pub struct SharedReadings(BTreeMap<u128, Arc<Readings>>);
 
-impl Library {
+impl SharedReadings {
     /// The parser for a scenario with these tools.
     pub fn of(&mut self, tools: &[ToolSpec], parser: &Arc<dyn ActionParser>) -> Arc<Readings> {
         let mut hasher = Xxh3::new();
@@ -44,9 +44,9 @@ impl Library {
     }
 }
 
-impl std::fmt::Debug for Library {
+impl std::fmt::Debug for SharedReadings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Library")
+        f.debug_tuple("SharedReadings")
             .field(&self.hits_and_misses())
             .finish()
     }
@@ -183,14 +183,14 @@ mod tests {
         let mut others = tools.clone();
         others[0].latency_ticks += 1;
         let parser: Arc<dyn ActionParser> = Arc::new(CountsTools);
-        let mut library = Library::default();
-        let readings = library.of(&tools, &parser);
-        assert!(Arc::ptr_eq(&readings, &library.of(&tools, &parser)));
-        assert!(!Arc::ptr_eq(&readings, &library.of(&others, &parser)));
+        let mut shared = SharedReadings::default();
+        let readings = shared.of(&tools, &parser);
+        assert!(Arc::ptr_eq(&readings, &shared.of(&tools, &parser)));
+        assert!(!Arc::ptr_eq(&readings, &shared.of(&others, &parser)));
         read(&readings, "done", &[]);
-        read(&library.of(&tools, &parser), "done", &[]);
-        read(&library.of(&others, &parser), "done", &[]);
-        assert_eq!(library.hits_and_misses(), (1, 2));
+        read(&shared.of(&tools, &parser), "done", &[]);
+        read(&shared.of(&others, &parser), "done", &[]);
+        assert_eq!(shared.hits_and_misses(), (1, 2));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::places::Field;
 use super::problem::{StudyCode, StudyReport};
 use super::{PlanError, PlannedScenario};
 use crate::columns::Hash;
-use crate::readings::{Library, Readings};
+use crate::readings::{Readings, SharedReadings};
 
 /// The parser through which every action passes.
 pub const PARSER: &str = "appendix_i";
@@ -173,9 +173,9 @@ impl Cast {
     pub(super) fn audition(
         &self,
         planned: &PlannedScenario,
-        library: &mut Library,
+        shared: &mut SharedReadings,
     ) -> Result<Vec<Part>, PlanError> {
-        let readings = library.of(&planned.scenario.briefing.tools, &self.parser);
+        let readings = shared.of(&planned.scenario.briefing.tools, &self.parser);
         let models = self.models.iter();
         models
             .map(|model| model.part(planned, Arc::clone(&readings)))
