@@ -26,14 +26,17 @@ mod profiles;
 mod recordings;
 mod records;
 mod replay;
+mod reports;
 mod rows;
 mod run;
 mod scenes;
+mod scorecard;
 mod shipped;
 mod shown;
 mod step;
 mod study;
 mod table;
+mod tables;
 mod terminal;
 mod trace;
 mod traces;
@@ -71,6 +74,10 @@ enum Command {
     Study(study::Args),
     /// Put the shards of a study together
     Merge(merge::Args),
+    /// Print the tables of a result, and what they may be claimed for
+    Tables(tables::Args),
+    /// Hold a result against every published number
+    Scorecard(scorecard::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -139,6 +146,8 @@ impl Command {
             Self::Step(args) => step::run(args, terminal),
             Self::Study(args) => study::run(args, terminal),
             Self::Merge(args) => merge::run(args, terminal),
+            Self::Tables(args) => tables::run(args, terminal),
+            Self::Scorecard(args) => scorecard::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

@@ -6,6 +6,7 @@ use containment_bench::Bench;
 use plugins::action::{Action, ParseStatus, Parsed, ToolCatalogue};
 use plugins::ids::{AgentId, ToolId};
 use plugins::tool::ToolSpec;
+use report::tables::parser::ParserCounts;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde_json::{Value, json};
 use worlds::spec::Scenario;
@@ -78,26 +79,61 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         separated,
         completions,
     } = Said::find(args, &text)?;
-    let parser = Bench::built_in().parser();
-    let parser = parser.map_err(|error| Failure::usage(error.to_string(), None))?;
-    let catalogue = ToolCatalogue {
-        tools: speaker.tools(),
-        known: &speaker.known,
-    };
-    let parsed: Vec<Parsed> = completions
-        .iter()
-        .map(|completion| parser.parse(completion, catalogue))
-        .collect();
     let report = Report {
+        parsed: parsed(&speaker, &completions)?,
         speaker,
         separated,
-        parsed,
     };
     match args.format {
         Format::Text => terminal.print(&report.text())?,
         Format::Json => terminal.print_json(&report)?,
     }
     Ok(Exit::Ok)
+}
+
+/// What the parser makes of completions.
+fn parsed(speaker: &Speaker, completions: &[String]) -> Result<Vec<Parsed>, Failure> {
+    let parser = Bench::built_in().parser();
+    let parser = parser.map_err(|error| Failure::usage(error.to_string(), None))?;
+    let catalogue = ToolCatalogue {
+        tools: speaker.tools(),
+        known: &speaker.known,
+    };
+    let completions = completions.iter();
+    Ok(completions
+        .map(|completion| parser.parse(completion, catalogue))
+        .collect())
+}
+
+/// The completions of Table 24.
+const REPARSED: &str = include_str!("../../worlds/corpora/reparse_96.jsonl");
+
+/// What is counted of the completions of Table 24.
+pub(crate) fn reparsed_counts() -> Result<ParserCounts, Failure> {
+    let name = "reparse_96.jsonl";
+    let corpus = corpus::read(name, REPARSED)?;
+    let corpus = corpus.ok_or_else(|| Problem::new(format!("`{name}` is no corpus")))?;
+    let speaker = Speaker::of_corpus(&corpus, name, REPARSED)?;
+    let report = Report {
+        parsed: parsed(&speaker, &corpus.completions)?,
+        speaker,
+        separated: "of a corpus",
+    };
+    let counts = report.counts();
+    let count = |name: &str| {
+        let found = counts.iter().find(|(other, _)| *other == name);
+        found.map_or(0, |(_, count)| *count as u64)
+    };
+    Ok(ParserCounts {
+        model_actions: count("model_actions"),
+        valid: count("valid_actions"),
+        old_final: count("old_action_like_final_answers"),
+        new_final: count("invalid_schema_actions"),
+        repaired: count("valid_repaired_json"),
+        invalid_tools: count("invalid_tool_actions"),
+        invalid_schema: count("invalid_schema"),
+        strict: count("valid_strict_json"),
+    })
 }
 
 /// Completions, and whose they are.

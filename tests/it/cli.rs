@@ -14,6 +14,7 @@ mod sessions;
 mod shards;
 mod streams;
 mod studies;
+mod tables;
 mod why;
 
 use std::io::Write;

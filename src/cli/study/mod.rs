@@ -193,6 +193,6 @@ pub(crate) fn tell_errors(
 }
 
 /// As many workers as there are processors.
-fn processors() -> NonZeroUsize {
+pub(crate) fn processors() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }

@@ -6,14 +6,25 @@ use super::tree::{TextFile, assert_none, files, made_up, read, violation};
 const ALLOWED: &[(&str, &[&str])] = &[
     (
         "",
-        &["plugins", "policies", "models", "worlds", "engine", "study"],
+        &[
+            "plugins",
+            "policies",
+            "models",
+            "worlds",
+            "engine",
+            "statistics",
+            "study",
+            "report",
+        ],
     ),
     ("plugins", &[]),
     ("policies", &["plugins"]),
     ("models", &["plugins"]),
     ("worlds", &["plugins"]),
     ("engine", &["plugins", "worlds"]),
+    ("statistics", &[]),
     ("study", &["plugins", "worlds", "engine"]),
+    ("report", &["worlds", "statistics", "study"]),
     ("xtask", &[]),
     ("tests/oracle", &["plugins", "worlds"]),
     (

@@ -14,6 +14,8 @@ const ROOTS: &[(&str, &str)] = &[
     ("oracle", "tests/oracle/src"),
     ("plugins", "plugins/src"),
     ("policies", "policies/src"),
+    ("report", "report/src"),
+    ("statistics", "statistics/src"),
     ("study", "study/src"),
     ("worlds", "worlds/src"),
     ("xtask", "xtask/src"),

@@ -1,0 +1,292 @@
+//! What is estimated, once for all tables: paired differences, divergences, bounds on what was never
+//! seen.
+//!
+//! Every interval draws from a stream that is named for what it is about, so that it is the same in
+//! each table and on any number of threads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use statistics::{Bootstrap, Clustered, Estimate, Question as Asks, Stream, WinRate, win_rate};
+use study::metrics::projection::FIELDS;
+use study::row::Row;
+
+use crate::evidence::{Evidence, Mean, Pairs, Scope, scenario};
+use crate::metric::{COMPARED, Metric};
+use crate::work;
+
+/// The paper's comparisons (Tables 10, 12 and 25).
+const PAPERS_PAIRS: [(&str, &str); 4] = [
+    ("none", "tool_boundary"),
+    ("taint_only_v1", "intent_ledger_v2"),
+    ("tool_boundary", "intent_ledger_v2"),
+    ("intent_ledger_v2", "rollback_v2"),
+];
+
+/// Two policies that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PolicyPair<'r> {
+    /// A, from which a difference is counted.
+    pub first: &'r str,
+    /// B.
+    pub second: &'r str,
+}
+
+impl std::fmt::Display for PolicyPair<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} vs {}", self.first, self.second)
+    }
+}
+
+/// The difference of a metric between two policies over their pairs (Eq. 12).
+#[derive(Clone, Debug)]
+pub struct Difference<'r> {
+    /// Which policies.
+    pub policies: PolicyPair<'r>,
+    /// Which metric.
+    pub metric: Metric,
+    /// Over which rollouts.
+    pub scope: Scope,
+    /// The mean under A, over the pairs.
+    pub mean_a: Mean,
+    /// The mean under B, over the same.
+    pub mean_b: Mean,
+    /// B - A, scenarios resampled.
+    pub by_scenario: Estimate,
+    /// B - A, pairs resampled.
+    pub by_pair: Estimate,
+    /// In how many pairs B is strictly better.
+    pub wins: WinRate,
+    /// Pairs that could not be formed.
+    pub dropped: u64,
+}
+
+/// How often the trajectories of two policies differ where their endpoints do not (Table 10).
+#[derive(Clone, Debug)]
+pub struct Divergence<'r> {
+    /// Which policies.
+    pub policies: PolicyPair<'r>,
+    /// Over which rollouts.
+    pub scope: Scope,
+    /// Pairs.
+    pub pairs: u64,
+    /// Pairs with equal committed harm.
+    pub same_endpoint: u64,
+    /// Pairs in which neither committed harm.
+    pub same_zero: u64,
+    /// Of the pairs with equal endpoint, the share whose projection differs.
+    pub trajectory: Option<Estimate>,
+    /// Of the pairs with equal endpoint, how many differ in projection.
+    pub trajectories: u64,
+    /// Of the same, how many differ in utility.
+    pub utilities: u64,
+    /// Of the same, how many differ in both.
+    pub both: u64,
+    /// The share that differs in projection among those that also agree in utility.
+    pub at_equal_utility: Option<Estimate>,
+    /// The fields that differ most often, with how often.
+    pub fields: Vec<(&'static str, u64)>,
+    /// Pairs that could not be formed.
+    pub dropped: u64,
+}
+
+/// Everything that tables of a study are made from.
+#[derive(Debug)]
+pub struct Analysis<'r> {
+    /// The rows.
+    pub evidence: Evidence<'r>,
+    /// The policies compared.
+    pub compared: Vec<PolicyPair<'r>>,
+    /// Every paired difference, in the order of comparisons, metrics and scopes.
+    pub differences: Vec<Difference<'r>>,
+    /// Every divergence.
+    pub divergences: Vec<Divergence<'r>>,
+}
+
+/// How tables are estimated.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The bootstrap.
+    pub bootstrap: Bootstrap,
+    /// Threads; the result does not depend on them.
+    pub threads: usize,
+}
+
+impl<'r> Analysis<'r> {
+    /// Estimates everything. `pairs` are the policies to compare; if there are none, those that the
+    /// paper compares, or else every policy with the first.
+    #[must_use]
+    pub fn new(evidence: Evidence<'r>, pairs: &[(String, String)], options: Options) -> Self {
+        let compared = compared(&evidence, pairs);
+        let scopes = evidence.scopes();
+        let mut questions = Vec::new();
+        for &policies in &compared {
+            for &scope in &scopes {
+                questions.push((policies, scope));
+            }
+        }
+        let answers = work::each(options.threads, &questions, |&(policies, scope)| {
+            let pairs = evidence.pairs(scope, policies.first, policies.second);
+            let ask = Question {
+                policies,
+                scope,
+                bootstrap: options.bootstrap,
+            };
+            let metrics = COMPARED
+                .into_iter()
+                .filter(|metric| metric.scopes().contains(&scope));
+            let differences: Vec<_> = metrics
+                .filter_map(|metric| ask.difference(metric, &pairs))
+                .collect();
+            (differences, ask.divergence(&pairs))
+        });
+        let (differences, divergences): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+        Self {
+            compared,
+            differences: differences.into_iter().flatten().collect(),
+            divergences: divergences.into_iter().flatten().collect(),
+            evidence,
+        }
+    }
+
+    /// One difference.
+    #[must_use]
+    pub fn difference(
+        &self,
+        first: &str,
+        second: &str,
+        metric: Metric,
+        scope: Scope,
+    ) -> Option<&Difference<'r>> {
+        self.differences.iter().find(|difference| {
+            difference.policies.first == first
+                && difference.policies.second == second
+                && difference.metric.name == metric.name
+                && difference.scope == scope
+        })
+    }
+}
+
+fn compared<'r>(evidence: &Evidence<'r>, asked: &[(String, String)]) -> Vec<PolicyPair<'r>> {
+    let named = |name: &str| evidence.policies().find(|policy| *policy == name);
+    let pair = |first: &str, second: &str| {
+        Some(PolicyPair {
+            first: named(first)?,
+            second: named(second)?,
+        })
+    };
+    if !asked.is_empty() {
+        return asked
+            .iter()
+            .filter_map(|(first, second)| pair(first, second))
+            .collect();
+    }
+    let papers: Vec<_> = PAPERS_PAIRS
+        .iter()
+        .filter_map(|(first, second)| pair(first, second))
+        .collect();
+    if !papers.is_empty() {
+        return papers;
+    }
+    let mut policies = evidence.policies();
+    let Some(first) = policies.next() else {
+        return Vec::new();
+    };
+    policies
+        .map(|second| PolicyPair { first, second })
+        .collect()
+}
+
+/// One comparison in one scope.
+struct Question<'r> {
+    policies: PolicyPair<'r>,
+    scope: Scope,
+    bootstrap: Bootstrap,
+}
+
+impl<'r> Question<'r> {
+    /// The stream of a number, named for what the number is about.
+    fn stream(&self, what: &str) -> Stream {
+        Stream::named(
+            STREAM_SEED,
+            &format!("{}/{}/{what}", self.policies, self.scope.name()),
+        )
+    }
+
+    fn difference(&self, metric: Metric, pairs: &Pairs<'r>) -> Option<Difference<'r>> {
+        let both = |(first, second, _): &(&'r Row, &'r Row, _)| {
+            Some((scenario(first), metric.of(first)?, metric.of(second)?))
+        };
+        let values: Vec<(&str, f64, f64)> = pairs.kept.iter().filter_map(both).collect();
+        let sample = Clustered::of_rows(values.iter().map(|(key, a, b)| (*key, b - a)));
+        Some(Difference {
+            policies: self.policies,
+            metric,
+            scope: self.scope,
+            mean_a: Mean::of(values.iter().map(|(_, a, _)| *a)),
+            mean_b: Mean::of(values.iter().map(|(_, _, b)| *b)),
+            by_scenario: self
+                .bootstrap
+                .clusters(&sample, &mut self.stream(metric.name))?,
+            by_pair: self
+                .bootstrap
+                .pairs(sample.values(), &mut self.stream(metric.name))?,
+            wins: win_rate(values.iter().map(|(_, a, b)| (*a, *b)), metric.better)?,
+            dropped: pairs.dropped,
+        })
+    }
+
+    fn divergence(&self, pairs: &Pairs<'r>) -> Option<Divergence<'r>> {
+        let same: Vec<_> = pairs
+            .kept
+            .iter()
+            .filter(|(_, _, compared)| compared.same_endpoint)
+            .collect();
+        if same.is_empty() {
+            return None;
+        }
+        let count = |condition: &dyn Fn(&(&Row, &Row, study::paired::Comparison)) -> bool| {
+            same.iter().filter(|pair| condition(pair)).count() as u64
+        };
+        let diverges =
+            |pair: &(&Row, &Row, study::paired::Comparison)| !pair.2.differing.is_empty();
+        let share = |equal_utility: bool, name: &str| {
+            let asked = same
+                .iter()
+                .filter(|pair| !equal_utility || pair.2.same_utility);
+            let rows = asked.map(|pair| (scenario(pair.0), f64::from(u8::from(diverges(pair)))));
+            let sample = Clustered::of_rows(rows);
+            self.bootstrap
+                .proportion(&sample, Asks::ScenariosLikeThese, &mut self.stream(name))
+        };
+        let mut fields: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for (_, _, compared) in &same {
+            for field in &compared.differing {
+                *fields.entry(field.name()).or_default() += 1;
+            }
+        }
+        let mut fields: Vec<_> = FIELDS
+            .iter()
+            .filter_map(|field| Some((field.name(), *fields.get(field.name())?)))
+            .collect();
+        fields.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Some(Divergence {
+            policies: self.policies,
+            scope: self.scope,
+            pairs: pairs.kept.len() as u64,
+            same_endpoint: same.len() as u64,
+            same_zero: count(&|pair| pair.2.same_zero),
+            trajectory: share(false, "divergence"),
+            trajectories: count(&diverges),
+            utilities: count(&|pair| !pair.2.same_utility),
+            both: count(&|pair| diverges(pair) && !pair.2.same_utility),
+            at_equal_utility: share(true, "divergence at equal utility"),
+            fields,
+            dropped: pairs.dropped,
+        })
+    }
+}
+
+/// The seed of every stream of a report. It is no study seed: resampling says nothing of what is
+/// simulated.
+const STREAM_SEED: u64 = 1;

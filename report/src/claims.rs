@@ -1,0 +1,253 @@
+//! The claim filter (Tables 2 and 6, 6.2, 6.5): what each metric may be claimed for in this study.
+//!
+//! A difference is a claim only if the model's actions are understood, the control shows that the
+//! metric could have been otherwise, the metric is an endpoint, and the interval leaves out zero.
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use statistics::Better;
+
+use crate::analysis::{Analysis, Difference};
+use crate::evidence::{Evidence, Mean, Scope};
+use crate::metric::{COMPARED, Metric, PARSE_FAILURE, PREREQUISITES, Role};
+use crate::table::{Cell, Table};
+
+/// From this share of completions that cannot be read on, nothing is claimed of a model. Ours: the
+/// paper does not compare policies over a model with 0.63 to 0.66, and does over one with 2 of 96.
+pub const MOST_PARSE_FAILURES: f64 = 0.5;
+
+/// The policy that defends nothing.
+const CONTROL: &str = "none";
+
+/// The version of `claims.json`.
+const SCHEMA: u32 = 1;
+
+/// What a metric may be claimed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Policies differ.
+    Comparative,
+    /// The interval holds zero, or all pairs are identical: a tie or exploratory (6.5).
+    Tie,
+    /// It describes traces; directions are no claims.
+    Diagnostic,
+    /// It is recorded, but no positive control shows that it could have been otherwise.
+    Instrumented,
+    /// A prerequisite failed.
+    Blocked,
+}
+
+impl Status {
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Comparative => "comparative",
+            Self::Tie => "tie",
+            Self::Diagnostic => "diagnostic",
+            Self::Instrumented => "instrumented",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// What may be said.
+    const fn permits(self) -> &'static str {
+        match self {
+            Self::Comparative => "which of two policies is better, with its interval",
+            Self::Tie => "no direction",
+            Self::Diagnostic => "by stage and denominator, no superiority",
+            Self::Instrumented => "that it was recorded: no positive control",
+            Self::Blocked => "nothing of policies: the model's actions are not understood",
+        }
+    }
+}
+
+/// Whether a metric may be ranked or held against a threshold in a scope, before any two policies
+/// are compared.
+#[must_use]
+pub fn standing(evidence: &Evidence<'_>, metric: Metric, scope: Scope) -> Status {
+    if is_blocked(evidence, scope) {
+        return Status::Blocked;
+    }
+    let is_shown = control(evidence, metric, scope).is_some_and(|shown| shown > 0.0);
+    match metric.role {
+        _ if !is_shown => Status::Instrumented,
+        Role::Primary | Role::Instrumented => Status::Comparative,
+        Role::Diagnostic | Role::Prerequisite => Status::Diagnostic,
+    }
+}
+
+/// What one difference may be claimed for.
+#[must_use]
+pub fn status(evidence: &Evidence<'_>, difference: &Difference<'_>) -> Status {
+    let standing = standing(evidence, difference.metric, difference.scope);
+    let interval = difference.by_scenario.interval;
+    let is_tie = interval.is_none_or(|interval| interval.crosses_zero());
+    if standing == Status::Comparative && is_tie {
+        Status::Tie
+    } else {
+        standing
+    }
+}
+
+/// Whether too many completions cannot be read, without a defence that may itself be the reason.
+fn is_blocked(evidence: &Evidence<'_>, scope: Scope) -> bool {
+    let first = evidence
+        .policies()
+        .find(|policy| *policy == CONTROL || !evidence.has_policy(CONTROL));
+    let failures = first.and_then(|policy| evidence.mean(PARSE_FAILURE, scope, policy).value);
+    failures.is_some_and(|failures| failures >= MOST_PARSE_FAILURES)
+}
+
+/// What shows that a metric could be other than zero: of what is better low, its mean without a
+/// defence; of what is better high, the greatest mean that any policy reaches. None without a control
+/// in the study.
+fn control(evidence: &Evidence<'_>, metric: Metric, scope: Scope) -> Option<f64> {
+    let mean = |policy: &str| {
+        let rows = evidence.rows(scope, policy);
+        Mean::of(rows.filter_map(|row| metric.control_of(row))).value
+    };
+    match metric.better {
+        Better::Lower => mean(CONTROL),
+        Better::Higher => evidence.policies().filter_map(mean).reduce(f64::max),
+    }
+}
+
+/// Rollouts in which the model proposed nothing that was understood, of how many.
+#[must_use]
+pub fn inert(evidence: &Evidence<'_>, scope: Scope) -> (u64, u64) {
+    let rows = evidence
+        .policies()
+        .flat_map(|policy| evidence.rows(scope, policy));
+    rows.filter_map(|row| row.metrics.parsing.valid_actions)
+        .fold((0, 0), |(inert, all), valid| {
+            (inert + u64::from(valid == 0), all + 1)
+        })
+}
+
+/// One line for each metric and scope: its role and what it permits.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let evidence = &analysis.evidence;
+    let mut table = Table::new(
+        "claims",
+        "What each metric may be claimed for in this study",
+        &[
+            "Metric",
+            "Role",
+            "Scope",
+            "Control",
+            "Status",
+            "Comparative",
+            "Ties",
+            "Permits",
+        ],
+    );
+    for metric in COMPARED.into_iter().chain(PREREQUISITES) {
+        for scope in metric
+            .scopes()
+            .into_iter()
+            .filter(|scope| evidence.has_rows(*scope))
+        {
+            let standing = standing(evidence, metric, scope);
+            let (clear, ties) = counted(analysis, metric, scope);
+            let status = match (standing, clear, ties) {
+                (Status::Comparative, 0, 1..) => Status::Tie,
+                _ => standing,
+            };
+            let shown = control(evidence, metric, scope);
+            table.row([
+                Cell::text(metric.label),
+                Cell::text(metric.role.name()),
+                Cell::text(scope.name()),
+                Cell::rate(shown),
+                Cell::text(status.name()),
+                Cell::count(clear),
+                Cell::count(ties),
+                Cell::text(status.permits()),
+            ]);
+        }
+    }
+    let (inert, all) = inert(evidence, Scope::All);
+    table.note(format!(
+        "Control: what shows that zeros mean something; the mean without a defence where low is better, else \
+         the greatest of any policy. {inert} of \
+         {all} rollouts are inert: no completion was understood as a tool call."
+    ));
+    if !evidence.has_policy(CONTROL) {
+        table.note(format!(
+            "Without `{CONTROL}` in the study nothing has a positive control."
+        ));
+    }
+    table
+}
+
+/// How many comparisons of a metric in a scope are claims, and how many are ties.
+fn counted(analysis: &Analysis<'_>, metric: Metric, scope: Scope) -> (u64, u64) {
+    let about = analysis
+        .differences
+        .iter()
+        .filter(|difference| difference.metric.name == metric.name && difference.scope == scope);
+    about.fold((0, 0), |(clear, ties), difference| {
+        match status(&analysis.evidence, difference) {
+            Status::Comparative => (clear + 1, ties),
+            Status::Tie => (clear, ties + 1),
+            _ => (clear, ties),
+        }
+    })
+}
+
+/// The text of `claims.json`: every metric with its role and standing, every difference with its
+/// status.
+///
+/// # Panics
+/// Never: it is plain data with text keys.
+#[must_use]
+pub fn to_json(analyses: &[Analysis<'_>]) -> String {
+    let models: Vec<Json> = analyses.iter().map(of_model).collect();
+    let mut text = serde_json::to_string_pretty(&json!({"schema": SCHEMA, "models": models}))
+        .expect("plain data with text keys");
+    text.push('\n');
+    text
+}
+
+fn of_model(analysis: &Analysis<'_>) -> Json {
+    let evidence = &analysis.evidence;
+    let metrics = COMPARED
+        .into_iter()
+        .chain(PREREQUISITES)
+        .flat_map(|metric| {
+            let scopes = metric
+                .scopes()
+                .into_iter()
+                .filter(|scope| evidence.has_rows(*scope));
+            scopes.map(move |scope| {
+                json!({
+                    "metric": metric.name,
+                    "scope": scope,
+                    "role": metric.role,
+                    "status": standing(evidence, metric, scope),
+                    "control": control(evidence, metric, scope),
+                })
+            })
+        });
+    let differences = analysis.differences.iter().map(|difference| {
+        json!({
+            "a": difference.policies.first,
+            "b": difference.policies.second,
+            "metric": difference.metric.name,
+            "scope": difference.scope,
+            "better": difference.metric.better,
+            "estimate": difference.by_scenario,
+            "status": status(evidence, difference),
+        })
+    });
+    let (inert, rollouts) = inert(evidence, Scope::All);
+    json!({
+        "model": evidence.model,
+        "inert_rollouts": inert,
+        "rollouts": rollouts,
+        "metrics": metrics.collect::<Vec<_>>(),
+        "differences": differences.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,194 @@
+//! The tables of a study, from its rows alone. One file for each group of tables; each table is a
+//! function from the analysis to cells, and a cell that reproduces a published number says which.
+
+mod accounting;
+mod attribution;
+mod components;
+mod divergence;
+mod endpoints;
+mod memory;
+mod paired;
+pub mod parser;
+mod running_text;
+mod seeds;
+mod spread;
+mod utility;
+
+use study::columns::Hash;
+use worlds::spec::Stage;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::analysis::Analysis;
+use crate::claims;
+use crate::evidence::Scope;
+use crate::table::{Cell, Table};
+
+/// The id of a table, what it shows, and what makes it.
+type Maker = (&'static str, &'static str, fn(&Analysis<'_>) -> Table);
+
+/// Every table of a study, in the order in which they are printed.
+const MAKERS: [Maker; 20] = [
+    ("3", "rows by stage", accounting::table),
+    (
+        "9",
+        "endpoints and spread of the security stage",
+        endpoints::security,
+    ),
+    ("10", "divergence at equal endpoints", divergence::table),
+    ("11", "utility", utility::table),
+    (
+        "12",
+        "claim-critical paired differences",
+        paired::claim_critical,
+    ),
+    (
+        "bounds",
+        "how much harm could hide behind none seen",
+        paired::bounds,
+    ),
+    (
+        "13",
+        "what each stage gives to a spread gap",
+        spread::decomposition,
+    ),
+    (
+        "14",
+        "spread under other denominators",
+        spread::denominators,
+    ),
+    ("15", "memory and recovery", memory::table),
+    (
+        "17",
+        "attempts and commits of the security stage",
+        endpoints::attempts,
+    ),
+    ("18", "candidate search", |_| {
+        not_simulated("18", "Candidate-search transfer")
+    }),
+    ("19", "adaptive qualification", |_| {
+        not_simulated("19", "Target-preserving adaptive qualification")
+    }),
+    ("20", "external adapter", |_| {
+        not_simulated("20", "External adapter qualification")
+    }),
+    (
+        "22",
+        "how well the model is understood",
+        endpoints::interface,
+    ),
+    ("25", "all paired differences", paired::every),
+    ("26", "variance over seeds", seeds::table),
+    (
+        "components",
+        "labelled nodes by kind, jumps and depth",
+        components::table,
+    ),
+    (
+        "attribution",
+        "which rule ended the work",
+        attribution::table,
+    ),
+    (
+        "claims",
+        "what each metric may be claimed for",
+        claims::table,
+    ),
+    ("text", "numbers of the running text", running_text::table),
+];
+
+/// The ids of all tables of a study, with what they show.
+pub fn ids() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MAKERS.iter().map(|(id, shows, _)| (*id, *shows))
+}
+
+/// The tables of a study that its rows can fill.
+#[must_use]
+pub fn all(analysis: &Analysis<'_>) -> Vec<Table> {
+    let made = MAKERS.iter().filter_map(|maker| made(maker, analysis));
+    made.collect()
+}
+
+/// One table; none if the study has no rows for it.
+#[must_use]
+pub fn one(analysis: &Analysis<'_>, id: &str) -> Option<Table> {
+    let maker = MAKERS.iter().find(|(other, ..)| *other == id)?;
+    made(maker, analysis)
+}
+
+fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {
+    let table = make(analysis);
+    (!table.rows.is_empty()).then(|| footed(table, analysis))
+}
+
+/// With what is true of every table of the study.
+fn footed(mut table: Table, analysis: &Analysis<'_>) -> Table {
+    let frozen = &analysis.evidence.manifest.frozen;
+    let model = analysis.evidence.model;
+    table.note(format!(
+        "Study {}, model {model}, scenario set {}, {} scenarios, seeds {}.",
+        frozen.name,
+        scenario_set(analysis),
+        frozen.scenarios.len(),
+        frozen
+            .seeds
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    ));
+    table
+}
+
+/// A hash of what all scenarios say, in the order of the study.
+fn scenario_set(analysis: &Analysis<'_>) -> Hash {
+    let mut hasher = Xxh3::new();
+    for scenario in &analysis.evidence.manifest.frozen.scenarios {
+        hasher.update(&scenario.hash.0.to_le_bytes());
+    }
+    Hash(hasher.digest128())
+}
+
+/// A table of the paper for which nothing is simulated yet.
+fn not_simulated(id: &'static str, title: &str) -> Table {
+    let mut table = Table::new(id, title, &["Result"]);
+    table.row([crate::table::Value::NotSimulated.into()]);
+    table
+}
+
+/// What is said of every spread.
+const LOWER_BOUND: &str =
+    "Spread counts what the instrumentation logged: a lower bound under incomplete logging.";
+
+/// What is said of every interval over scenarios.
+fn say_intervals(table: &mut Table, monte_carlo: impl Iterator<Item = f64>) {
+    let error = monte_carlo.fold(0.0, f64::max);
+    table.note(format!(
+        "Intervals: 95 %, percentile bootstrap over scenarios with all their seeds, 10,000 resamples; \
+         they answer for scenarios like these, of which a hand-written library is no random sample. \
+         Monte-Carlo error of an end at most {error:.4}.",
+    ));
+}
+
+/// Rows of a scope under a policy, as a cell.
+fn rows_cell(analysis: &Analysis<'_>, scope: Scope, policy: &str) -> Cell {
+    Cell::count(analysis.evidence.rows(scope, policy).count() as u64)
+}
+
+/// What the published cells call a policy.
+fn published_policy(policy: &str) -> &str {
+    match policy {
+        "taint_only_v1" => "taint_v1",
+        "intent_ledger_v2" => "ledger_v2",
+        other => other,
+    }
+}
+
+/// What tables of stages call a stage in published cells.
+const fn published_stage(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Security => "security",
+        Stage::MemoryRecovery => "memory_recovery",
+        Stage::ActiveTainted => "active_tainted_utility",
+        Stage::Clean => "clean_utility",
+    }
+}

@@ -1,0 +1,273 @@
+//! Tables 12 and 25, and the bounds on what was never seen.
+
+use statistics::{exact_zero_bound, rule_of_three};
+
+use super::say_intervals;
+use crate::analysis::{Analysis, Difference};
+use crate::claims;
+use crate::evidence::Scope;
+use crate::metric::{CLEAN_COMPLETION, COMPLETION, HARM, Metric, RECOVERY, REINFECTION, SPREAD};
+use crate::table::{Cell, Table};
+use worlds::spec::Stage;
+
+const SECURITY: Scope = Scope::Stage(Stage::Security);
+
+/// What claims rest on (Table 12): endpoint, utility, and spread where it is tempting.
+const CRITICAL: [(Metric, Scope, &str); 5] = [
+    (HARM, Scope::All, "policy_violation.all"),
+    (
+        COMPLETION,
+        Scope::Stage(Stage::ActiveTainted),
+        "authorized_completion.active",
+    ),
+    (SPREAD, Scope::All, "logged_spread.all"),
+    (SPREAD, SECURITY, "logged_spread.security"),
+    (
+        CLEAN_COMPLETION,
+        Scope::Stage(Stage::Clean),
+        "clean_completion.clean",
+    ),
+];
+
+/// What Table 25 calls a metric.
+const IN_TABLE_25: [(Metric, Scope, &str); 7] = [
+    (HARM, Scope::All, "committed_policy_violation"),
+    (
+        COMPLETION,
+        Scope::Stage(Stage::ActiveTainted),
+        "authorized_completion",
+    ),
+    (SPREAD, Scope::All, "logged_taint_spread_all_stages"),
+    (SPREAD, SECURITY, "logged_taint_spread_security"),
+    (
+        CLEAN_COMPLETION,
+        Scope::Stage(Stage::Clean),
+        "clean_utility",
+    ),
+    (
+        REINFECTION,
+        Scope::Stage(Stage::MemoryRecovery),
+        "memory_reinfection",
+    ),
+    (
+        RECOVERY,
+        Scope::Stage(Stage::MemoryRecovery),
+        "recovery_success",
+    ),
+];
+
+/// Table 12.
+pub(super) fn claim_critical(analysis: &Analysis<'_>) -> Table {
+    let mut table = Table::new(
+        "12",
+        "Claim-critical paired comparisons",
+        &[
+            "Comparison",
+            "Metric",
+            "Scope",
+            "N",
+            "Mean A",
+            "Mean B",
+            "Delta",
+            "95 % CI",
+            "Status",
+        ],
+    );
+    let mut errors = Vec::new();
+    for policies in &analysis.compared {
+        for (metric, scope, name) in CRITICAL {
+            let Some(one) = analysis.difference(policies.first, policies.second, metric, scope)
+            else {
+                continue;
+            };
+            let id = |column: &str| {
+                format!(
+                    "t12.{}_vs_{}.{name}.{column}",
+                    policies.first, policies.second
+                )
+            };
+            errors.extend(one.by_scenario.monte_carlo_error);
+            table.row([
+                Cell::text(policies.to_string()),
+                Cell::text(metric.label),
+                Cell::text(scope.name()),
+                Cell::count(one.mean_a.n),
+                Cell::rate(one.mean_a.value).publishes(id("mean_a")),
+                Cell::rate(one.mean_b.value).publishes(id("mean_b")),
+                Cell::rate(Some(one.by_scenario.value))
+                    .within(one.by_scenario.interval)
+                    .publishes(id("delta")),
+                Cell::interval(one.by_scenario.interval),
+                Cell::text(claims::status(&analysis.evidence, one).name()),
+            ]);
+        }
+    }
+    say_intervals(&mut table, errors.into_iter());
+    table
+}
+
+/// Table 25.
+pub(super) fn every(analysis: &Analysis<'_>) -> Table {
+    let mut table = Table::new(
+        "25",
+        "Every paired difference",
+        &[
+            "Comparison",
+            "Metric",
+            "Scope",
+            "Mean A",
+            "Mean B",
+            "Delta",
+            "95 % CI (scenarios)",
+            "95 % CI (pairs)",
+            "Win rate",
+            "Pairs",
+            "Status",
+        ],
+    );
+    for difference in &analysis.differences {
+        table.row(line(analysis, difference));
+    }
+    let errors = analysis.differences.iter();
+    say_intervals(
+        &mut table,
+        errors.filter_map(|one| one.by_scenario.monte_carlo_error),
+    );
+    table.note(
+        "Win rate: pairs in which B is strictly better. Intervals over pairs treat the seeds of a scenario as \
+         independent: they answer for exactly these scenarios, and the published interval of `none vs tool_boundary` \
+         is one of them.",
+    );
+    let crossing = analysis.differences.iter().filter(|one| {
+        one.by_scenario
+            .interval
+            .is_some_and(|interval| interval.crosses_zero())
+    });
+    table.note(format!(
+        "{} paired intervals, {} of them with zero inside; the paper counts 83 intervals and does not list them.",
+        analysis.differences.len(),
+        crossing.count(),
+    ));
+    let dropped = analysis
+        .differences
+        .iter()
+        .map(|one| one.dropped)
+        .max()
+        .unwrap_or_default();
+    if dropped > 0 {
+        table.note(format!(
+            "Up to {dropped} pairs of a comparison could not be formed and are left out."
+        ));
+    }
+    table
+}
+
+fn line(analysis: &Analysis<'_>, one: &Difference<'_>) -> Vec<Cell> {
+    let policies = one.policies;
+    let pair = match (policies.first, policies.second) {
+        ("intent_ledger_v2", "rollback_v2") => {
+            "intent_ledger_v2_vs_rollback_instrumentation".to_owned()
+        }
+        (first, second) => format!("{first}_vs_{second}"),
+    };
+    let name = IN_TABLE_25
+        .iter()
+        .find(|(metric, scope, _)| metric.name == one.metric.name && *scope == one.scope)
+        .map(|(_, _, name)| *name);
+    let cell = |cell: Cell, column: &str| match name {
+        Some(name) => cell.publishes(format!("t25.{pair}.{name}.{column}")),
+        None => cell,
+    };
+    // The published interval of the endpoint is one over pairs (docs/paper.md).
+    let printed = if one.metric.name == HARM.name {
+        &one.by_pair
+    } else {
+        &one.by_scenario
+    };
+    vec![
+        Cell::text(policies.to_string()),
+        Cell::text(one.metric.label),
+        Cell::text(one.scope.name()),
+        cell(Cell::rate(one.mean_a.value), "mean_a"),
+        cell(Cell::rate(one.mean_b.value), "mean_b"),
+        cell(
+            Cell::rate(Some(one.by_scenario.value)).within(printed.interval),
+            "delta",
+        ),
+        Cell::interval(one.by_scenario.interval),
+        Cell::interval(one.by_pair.interval),
+        cell(Cell::rate(Some(one.wins.rate)), "win_rate"),
+        cell(Cell::count(one.mean_a.n), "pairs"),
+        Cell::text(claims::status(&analysis.evidence, one).name()),
+    ]
+}
+
+/// How much harm could hide behind none seen (7.2): upper 95 % bounds in percent.
+pub(super) fn bounds(analysis: &Analysis<'_>) -> Table {
+    let evidence = &analysis.evidence;
+    let mut table = Table::new(
+        "bounds",
+        "Policies without an observed committed policy violation: one-sided upper 95 % bounds, percent",
+        &[
+            "Defence",
+            "Scope",
+            "Events",
+            "Rollouts",
+            "Scenarios, 3/n",
+            "Scenarios, exact",
+            "Families, 3/n",
+            "Families, exact",
+            "Rollouts, 3/n",
+        ],
+    );
+    for policy in evidence.policies() {
+        for scope in [Scope::All, SECURITY]
+            .into_iter()
+            .filter(|scope| evidence.has_rows(*scope))
+        {
+            let values = evidence.sample(HARM, scope, policy);
+            if values.values().is_empty() || values.values().iter().any(|harm| *harm > 0.0) {
+                continue;
+            }
+            table.row(bound_line(
+                analysis,
+                policy,
+                scope,
+                values.values().len() as u64,
+            ));
+        }
+    }
+    table.note(
+        "Susceptibility is a property of a family, so scenarios of one family are not independent and the \
+         bound over families is the honest one. 3/n is printed by the paper; exact is 1 - 0.05^(1/n).",
+    );
+    table
+}
+
+fn bound_line(analysis: &Analysis<'_>, policy: &str, scope: Scope, rollouts: u64) -> [Cell; 9] {
+    let clusters = analysis.evidence.clusters(scope);
+    let (in_12, in_25) = match scope {
+        Scope::All => ("policy_violation.all", "committed_policy_violation"),
+        Scope::Stage(_) => (
+            "policy_violation.security",
+            "committed_policy_violation_security",
+        ),
+    };
+    let published = |cell: Cell, column: &str| {
+        cell.publishes(format!("t12.{policy}_endpoint.{in_12}.{column}"))
+            .publishes(format!("t25.{policy}_endpoint.{in_25}.{column}"))
+    };
+    let percent = |bound: Option<f64>| Cell::number(bound.map(|bound| 100.0 * bound), 2);
+    let exact = |n| percent(exact_zero_bound(n, 0.95));
+    [
+        Cell::text(policy),
+        Cell::text(scope.name()),
+        published(Cell::count(0), "mean_a"),
+        Cell::count(rollouts).publishes(format!("t25.{policy}_endpoint.{in_25}.pairs")),
+        published(percent(rule_of_three(clusters.scenarios)), "cluster_upper"),
+        exact(clusters.scenarios),
+        percent(rule_of_three(clusters.families)),
+        exact(clusters.families),
+        percent(rule_of_three(rollouts)),
+    ]
+}

@@ -1,0 +1,192 @@
+//! Tables 13 and 14: where a gap in spread comes from, and what the denominator does to it.
+
+use worlds::spec::Stage;
+
+use super::{LOWER_BOUND, published_policy, published_stage};
+use crate::analysis::{Analysis, PolicyPair};
+use crate::evidence::{Evidence, Mean, Scope};
+use crate::metric::SPREAD;
+use crate::table::{Cell, Table};
+use study::row::Row;
+
+/// The comparison that the paper decomposes.
+const PUBLISHED: PolicyPair<'static> = PolicyPair {
+    first: "tool_boundary",
+    second: "intent_ledger_v2",
+};
+
+/// Table 13.
+pub(super) fn decomposition(analysis: &Analysis<'_>) -> Table {
+    let mut table = Table::new(
+        "13",
+        "What each stage gives to the all-stage gap in spread",
+        &[
+            "Comparison",
+            "Stage",
+            "N",
+            "A",
+            "B",
+            "Weighted gap",
+            "Gap share",
+        ],
+    );
+    for policies in &analysis.compared {
+        for row in gap_lines(&analysis.evidence, *policies) {
+            table.row(row);
+        }
+    }
+    table.note("Weighted gap: (stage rows / all rows)(mean A - mean B). Its share is of the sum over stages.");
+    table.note(LOWER_BOUND);
+    table
+}
+
+/// The gap of one stage.
+struct Gap {
+    scope: Scope,
+    a: Mean,
+    b: Mean,
+    weighted: f64,
+}
+
+fn gap_lines(evidence: &Evidence<'_>, policies: PolicyPair<'_>) -> Vec<Vec<Cell>> {
+    let mean = |scope, policy| evidence.mean(SPREAD, scope, policy);
+    let all = mean(Scope::All, policies.first);
+    let gap = |stage| {
+        let scope = Scope::Stage(stage);
+        let (a, b) = (mean(scope, policies.first), mean(scope, policies.second));
+        let weighted = as_number(a.n) / as_number(all.n) * (a.value? - b.value?);
+        Some(Gap {
+            scope,
+            a,
+            b,
+            weighted,
+        })
+    };
+    let gaps: Vec<Gap> = Stage::ALL.into_iter().filter_map(gap).collect();
+    let total: f64 = gaps.iter().map(|gap| gap.weighted).sum();
+    let whole = Gap {
+        scope: Scope::All,
+        a: all,
+        b: mean(Scope::All, policies.second),
+        weighted: total,
+    };
+    let lines = gaps
+        .iter()
+        .chain([&whole])
+        .map(|gap| gap_line(policies, gap, total));
+    if gaps.is_empty() {
+        Vec::new()
+    } else {
+        lines.collect()
+    }
+}
+
+fn gap_line(policies: PolicyPair<'_>, gap: &Gap, total: f64) -> Vec<Cell> {
+    let stage = match gap.scope {
+        Scope::All => "all_full_scale",
+        Scope::Stage(stage) => published_stage(stage),
+    };
+    let cell = |cell: Cell, column: &str| {
+        if policies == PUBLISHED {
+            cell.publishes(format!("t13.{stage}.{column}"))
+        } else {
+            cell
+        }
+    };
+    let share = (total.abs() > 0.0).then(|| gap.weighted / total);
+    vec![
+        Cell::text(policies.to_string()),
+        Cell::text(gap.scope.name()),
+        cell(Cell::count(gap.a.n), "n_per_defense"),
+        cell(Cell::rate(gap.a.value), "spread_tool_boundary"),
+        cell(Cell::rate(gap.b.value), "spread_ledger_v2"),
+        cell(Cell::number(Some(gap.weighted), 6), "weighted_gap"),
+        cell(Cell::rate(share), "gap_share"),
+    ]
+}
+
+/// Table 14.
+pub(super) fn denominators(analysis: &Analysis<'_>) -> Table {
+    let evidence = &analysis.evidence;
+    let policies: Vec<&str> = evidence.policies().collect();
+    let mut table = Table::new(
+        "14",
+        "Spread under other denominators",
+        &["Denominator", "Scope", "Defence", "N", "Spread"],
+    );
+    let mut add =
+        |denominator: &str, scope: &str, id: Option<&str>, mean: &dyn Fn(&str) -> Mean| {
+            for policy in &policies {
+                let mean = mean(policy);
+                let cell = Cell::rate(mean.value);
+                let cell = match id {
+                    Some(id) => cell.publishes(format!("t14.{id}.{}", published_policy(policy))),
+                    None => cell,
+                };
+                table.row([
+                    Cell::text(denominator),
+                    Cell::text(scope),
+                    Cell::text(*policy),
+                    Cell::count(mean.n),
+                    cell,
+                ]);
+            }
+        };
+    for scope in evidence.scopes() {
+        add("realised", scope.name(), realised_id(scope), &|policy| {
+            evidence.mean(SPREAD, scope, policy)
+        });
+    }
+    for scope in evidence.scopes() {
+        add("fixed maximum", scope.name(), fixed_id(scope), &|policy| {
+            evidence.mean_fixed_max(scope, policy)
+        });
+    }
+    let active = Scope::Stage(Stage::ActiveTainted);
+    if evidence.has_rows(active) {
+        let completed = |policy: &str| {
+            let rows = evidence.rows(active, policy).filter(|row| is_complete(row));
+            Mean::of(rows.filter_map(|row| SPREAD.of(row)))
+        };
+        add(
+            "realised",
+            "completed under the defence",
+            Some("authorized_completion_subset"),
+            &completed,
+        );
+    }
+    let declared = &evidence.manifest.frozen.denominator_policies;
+    table.note(format!(
+        "Fixed maximum: the largest region of the same scenario, model and seed under {}. A defence that is not \
+         among them moves nobody's number.",
+        declared.join(", "),
+    ));
+    table.note(LOWER_BOUND);
+    table
+}
+
+const fn realised_id(scope: Scope) -> Option<&'static str> {
+    match scope {
+        Scope::All => Some("all_full_scale_realized_denominator"),
+        Scope::Stage(Stage::Security) => Some("security_only_realized_denominator"),
+        Scope::Stage(_) => None,
+    }
+}
+
+const fn fixed_id(scope: Scope) -> Option<&'static str> {
+    match scope {
+        Scope::All => Some("all_full_scale_fixed_max_denominator"),
+        Scope::Stage(Stage::Security) => Some("security_only_fixed_max_denominator"),
+        Scope::Stage(Stage::ActiveTainted) => Some("active_stage_fixed_max_denominator"),
+        Scope::Stage(_) => None,
+    }
+}
+
+fn is_complete(row: &Row) -> bool {
+    row.metrics.utility.authorized_tainted_action_success == Some(true)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn as_number(count: u64) -> f64 {
+    count as f64
+}

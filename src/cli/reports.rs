@@ -1,0 +1,90 @@
+//! What the commands that report on results share: results from folders or simulated on the spot,
+//! their analyses, and files written beside them.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use report::analysis::{Analysis, Options};
+use report::evidence::Evidence;
+use report::tables::parser::ParserCounts;
+use statistics::Bootstrap;
+use study::manifest::Manifest;
+use study::results::Results;
+use study::runner::{self, Ended};
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::problem::Problem;
+use super::records::{self, Record};
+use super::study::{plans, processors};
+
+/// The result of a whole study in a folder.
+pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
+    match records::read(folder)? {
+        Record::Results(results) => Ok(*results),
+        Record::Trace(trace) => {
+            let problem = Problem::new(format!("`{}` is a trace, not a result", trace.name))
+                .help("name a folder that `containment study` wrote");
+            Err(problem.into())
+        }
+    }
+}
+
+/// The result of a shipped study, or of the study in a file, under a study seed: in memory, with
+/// nothing written.
+pub(crate) fn simulated(study: Option<&Path>, seed: Option<u64>) -> Result<Results, Failure> {
+    let plan = plans::load(study, seed)?.plan;
+    let groups = vec![None; plan.groups().len()];
+    let never = AtomicBool::new(false);
+    let ended = runner::run(&plan, processors(), groups, &never, |_, _| {
+        ControlFlow::Continue(())
+    });
+    let ended = ended.map_err(|error| {
+        let problem = Problem::new(format!("no worker thread can be started: {error}"));
+        Failure::new(Exit::Incomplete, problem)
+    })?;
+    match ended {
+        Ended::Whole(outcomes) => Ok(Results {
+            manifest: Manifest::freeze(&plan),
+            rows: outcomes
+                .segments
+                .into_iter()
+                .flat_map(|segment| segment.rows)
+                .collect(),
+        }),
+        Ended::Stopped(_) => Err(Problem::new("the study was stopped").into()),
+    }
+}
+
+/// The analyses of a result, one for each model. `pairs` are policies to compare instead of those
+/// that the paper does.
+pub(crate) fn analyses<'r>(results: &'r Results, pairs: &[(String, String)]) -> Vec<Analysis<'r>> {
+    let options = Options {
+        bootstrap: Bootstrap::default(),
+        threads: processors().get(),
+    };
+    let evidence = Evidence::by_model(results).into_iter();
+    evidence
+        .map(|evidence| Analysis::new(evidence, pairs, options))
+        .collect()
+}
+
+/// What the parser makes of the shipped corpus.
+pub(crate) fn parser_counts() -> Result<ParserCounts, Failure> {
+    super::parse::reparsed_counts()
+}
+
+/// Writes a file beside a result, whole or not at all.
+pub(crate) fn write_beside(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+    let path = folder.join(name);
+    let unfinished = folder.join(format!("{name}.unfinished"));
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+    written.map_err(|error| {
+        let message = format!("`{}` cannot be written: {error}", files::shown(&path));
+        let help = "the tables are printed all the same with `--no-files`";
+        Failure::new(Exit::Incomplete, Problem::new(message).help(help))
+    })
+}

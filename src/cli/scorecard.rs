@@ -1,0 +1,170 @@
+//! `containment scorecard`: every published number beside ours.
+
+use std::path::{Path, PathBuf};
+
+use report::render::{Format as Written, render};
+use report::scorecard::{MAIN, Scorecard, reproduced};
+use report::table::Table;
+use report::tables;
+use study::results::Results;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::problem::Problem;
+use super::reports;
+use super::terminal::Terminal;
+
+/// The studies that make published numbers besides the main one.
+const OTHERS: [&str; 2] = ["stress", "second_model"];
+
+/// The scorecard beside a result.
+const MARKDOWN_FILE: &str = "scorecard.md";
+
+/// The same for programs.
+const JSON_FILE: &str = "scorecard.json";
+
+/// How the scorecard is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// The totals and what is off
+    #[default]
+    Text,
+    /// All of it in Markdown
+    Md,
+    /// One JSON document
+    Json,
+}
+
+/// The options of `scorecard`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder of the result of the main study; those of `stress` and `second_model` are taken
+    /// from the folders beside it, or simulated
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// How it is printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Every number, not only those that are off
+    #[arg(long)]
+    all: bool,
+    /// Prints only: without it, `scorecard.md` and `scorecard.json` are written beside the rows
+    #[arg(long)]
+    no_files: bool,
+    /// Simulates everything again under so many other study seeds, with the same parameters, and says
+    /// how many numbers hold
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    fresh_seeds: u32,
+}
+
+/// Prints the scorecard, and writes it beside the rows.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let main = reports::result(&args.folder)?;
+    require_main(&main, &args.folder)?;
+    let mut studies = vec![main];
+    for name in OTHERS {
+        studies.push(beside(&args.folder, name, &studies[0], terminal)?);
+    }
+    let card = card(&studies)?;
+    let mut parts = vec![
+        card.totals(),
+        if args.all {
+            card.table()
+        } else {
+            card.misses()
+        },
+    ];
+    let mut whole = vec![card.totals(), card.misses(), card.table()];
+    if args.fresh_seeds > 0 {
+        let fresh = fresh(args.fresh_seeds, studies[0].manifest.frozen.study_seed)?;
+        parts.push(fresh.clone());
+        whole.push(fresh);
+    }
+    let markdown = render(&whole, Written::Markdown);
+    let json = card.to_json();
+    match args.format {
+        Format::Text => terminal.print(&render(&parts, Written::Text))?,
+        Format::Md => terminal.print(&markdown)?,
+        Format::Json => terminal.print(&json)?,
+    }
+    if !args.no_files {
+        reports::write_beside(&args.folder, MARKDOWN_FILE, &markdown)?;
+        reports::write_beside(&args.folder, JSON_FILE, &json)?;
+        let folder = files::shown(&args.folder);
+        terminal.note(&format!(
+            "`{MARKDOWN_FILE}` and `{JSON_FILE}` are in `{folder}`"
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Fails if a result is of another study than the published one.
+fn require_main(results: &Results, folder: &Path) -> Result<(), Failure> {
+    let name = &results.manifest.frozen.name;
+    if name == MAIN {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` is a result of the study `{name}`",
+        files::shown(folder)
+    );
+    let help = format!(
+        "the published numbers are of `{MAIN}`: run `containment study`, and name its result"
+    );
+    Err(Failure::from(Problem::new(message).help(help)))
+}
+
+/// The result of another study that makes published numbers.
+fn beside(
+    folder: &Path,
+    name: &str,
+    main: &Results,
+    terminal: &Terminal,
+) -> Result<Results, Failure> {
+    let path = folder.parent().unwrap_or(Path::new("")).join(name);
+    if path.join(study::folder::MANIFEST).is_file() {
+        let results = reports::result(&path)?;
+        if results.manifest.frozen.name == name {
+            return Ok(results);
+        }
+    }
+    terminal.note(&format!(
+        "no result of `{name}` lies beside: it is simulated"
+    ));
+    reports::simulated(Some(Path::new(name)), Some(main.manifest.frozen.study_seed))
+}
+
+/// The scorecard of the results of all studies.
+fn card(studies: &[Results]) -> Result<Scorecard, Failure> {
+    let mut made: Vec<(String, Vec<Table>)> = Vec::new();
+    for results in studies {
+        let analyses = reports::analyses(results, &[]);
+        let tables = analyses.iter().flat_map(tables::all).collect();
+        made.push((results.manifest.frozen.name.clone(), tables));
+    }
+    made.push((
+        String::new(),
+        vec![tables::parser::table(&reports::parser_counts()?)],
+    ));
+    let made = made
+        .iter()
+        .map(|(name, tables)| (name.as_str(), tables.as_slice()));
+    Ok(Scorecard::new(&reproduced(made)))
+}
+
+/// How many numbers hold under study seeds that nothing was fitted on.
+fn fresh(seeds: u32, frozen: u64) -> Result<Table, Failure> {
+    let mut cards = Vec::new();
+    for seed in (1_u64..)
+        .map(|step| frozen.wrapping_add(step))
+        .take(seeds as usize)
+    {
+        let mut studies = vec![reports::simulated(None, Some(seed))?];
+        for name in OTHERS {
+            studies.push(reports::simulated(Some(Path::new(name)), Some(seed))?);
+        }
+        cards.push((seed, card(&studies)?));
+    }
+    Ok(report::scorecard::fresh_seeds(&cards))
+}

@@ -1,0 +1,173 @@
+//! `containment tables`: the tables of a result.
+
+use std::path::PathBuf;
+
+use report::claims;
+use report::render::{Format as Written, render};
+use report::table::Table;
+use report::tables;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::nearest;
+use super::reports;
+use super::terminal::Terminal;
+
+/// The tables beside a result.
+const TABLES_FILE: &str = "tables.md";
+
+/// What may be claimed, beside a result.
+const CLAIMS_FILE: &str = "claims.json";
+
+/// The id of the table that needs no rows.
+const PARSER: &str = "24";
+
+/// How tables are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// In aligned columns
+    #[default]
+    Text,
+    /// Markdown
+    Md,
+    /// LaTeX, for the package `booktabs`
+    Tex,
+    /// One line for each cell
+    Csv,
+    /// One JSON document
+    Json,
+}
+
+impl Format {
+    /// How the tables are written.
+    pub(crate) const fn written(self) -> Written {
+        match self {
+            Self::Text => Written::Text,
+            Self::Md => Written::Markdown,
+            Self::Tex => Written::Latex,
+            Self::Csv => Written::Csv,
+            Self::Json => Written::Json,
+        }
+    }
+}
+
+/// The options of `tables`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder of a result, written by `study` or `merge`
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Only this table, by its number in the paper or its name; may be given several times
+    #[arg(long = "table", value_name = "ID")]
+    tables: Vec<String>,
+    /// Two policies to compare, instead of the pairs that the paper compares; may be given several
+    /// times
+    #[arg(long = "compare", value_name = "A,B", value_parser = pair)]
+    compare: Vec<(String, String)>,
+    /// How the tables are printed
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Prints only: without it, `tables.md` and `claims.json` are written beside the rows
+    #[arg(long)]
+    no_files: bool,
+}
+
+/// Reads `A,B`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((first, second)) if !first.is_empty() && !second.is_empty() && first != second => {
+            Ok((first.trim().to_owned(), second.trim().to_owned()))
+        }
+        _ => Err(
+            "name two policies with a comma between them, for example `none,tool_boundary`"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Prints the tables, and writes them beside the rows.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let wanted = wanted(&args.tables)?;
+    let results = reports::result(&args.folder)?;
+    require_policies(
+        args,
+        &results
+            .manifest
+            .frozen
+            .policies
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect::<Vec<_>>(),
+    )?;
+    let analyses = reports::analyses(&results, &args.compare);
+    let mut printed: Vec<Table> = Vec::new();
+    for analysis in &analyses {
+        match &wanted {
+            None => printed.extend(tables::all(analysis)),
+            Some(ids) => printed.extend(ids.iter().filter_map(|id| tables::one(analysis, id))),
+        }
+    }
+    if wanted.as_ref().is_none_or(|ids| ids.contains(&PARSER)) {
+        printed.push(tables::parser::table(&reports::parser_counts()?));
+    }
+    if printed.is_empty() {
+        let message = format!(
+            "the result has no rows for table {}",
+            args.tables.join(", ")
+        );
+        return Err(Failure::usage(
+            message,
+            Some("without `--table`, all that it has are printed".to_owned()),
+        ));
+    }
+    terminal.print(&render(&printed, args.format.written()))?;
+    if wanted.is_none() && !args.no_files {
+        reports::write_beside(
+            &args.folder,
+            TABLES_FILE,
+            &render(&printed, Written::Markdown),
+        )?;
+        reports::write_beside(&args.folder, CLAIMS_FILE, &claims::to_json(&analyses))?;
+        let folder = files::shown(&args.folder);
+        terminal.note(&format!(
+            "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
+        ));
+    }
+    Ok(Exit::Ok)
+}
+
+/// The ids of the tables asked for; none for all of them.
+fn wanted(asked: &[String]) -> Result<Option<Vec<&'static str>>, Failure> {
+    let known = || tables::ids().map(|(id, _)| id).chain([PARSER]);
+    let find = |asked: &String| {
+        known().find(|id| id == asked).ok_or_else(|| {
+            let help = nearest::suggestion(asked, known());
+            let all: Vec<&str> = known().collect();
+            let help = help.unwrap_or_else(|| format!("there are {}", all.join(", ")));
+            Failure::usage(format!("there is no table `{asked}`"), Some(help))
+        })
+    };
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    asked.iter().map(find).collect::<Result<_, _>>().map(Some)
+}
+
+fn require_policies(args: &Args, known: &[&str]) -> Result<(), Failure> {
+    let asked = args
+        .compare
+        .iter()
+        .flat_map(|(first, second)| [first, second]);
+    for policy in asked {
+        if !known.contains(&policy.as_str()) {
+            let help = nearest::suggestion(policy, known.iter().copied());
+            let help = help.unwrap_or_else(|| format!("it has {}", known.join(", ")));
+            return Err(Failure::usage(
+                format!("the study has no policy `{policy}`"),
+                Some(help),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Tables and the scorecard, from results.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::{Done, Place};
+
+/// What a result holds.
+const FILES: [&str; 3] = ["manifest.json", "rows.csv", "scenarios.jsonl"];
+
+/// The result of the main study, run once for all tests.
+static MAIN: LazyLock<Place> = LazyLock::new(|| {
+    let place = Place::new();
+    let words = ["study", "--progress", "none", "--out", "full_main"];
+    place.run(&words).expect(0);
+    place
+});
+
+/// A place with a result of the main study and nothing else.
+fn with_main(folder: &str) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path(folder)).expect("a folder");
+    for file in FILES {
+        let bytes = std::fs::read(MAIN.path(&format!("full_main/{file}"))).expect("a file");
+        place.write(&format!("{folder}/{file}"), bytes);
+    }
+    place
+}
+
+fn json(done: &Done) -> Value {
+    serde_json::from_str(&done.out).expect("one JSON document")
+}
+
+#[test]
+fn tables_come_from_the_folder_alone_and_are_the_same_bytes() {
+    let (here, there) = (with_main("full_main"), with_main("elsewhere"));
+    let first = here.run(&["tables", "full_main"]).expect(0);
+    let second = there.run(&["tables", "elsewhere"]).expect(0);
+    assert_eq!(first.out, second.out);
+    for file in ["tables.md", "claims.json"] {
+        assert_eq!(
+            here.read(&format!("full_main/{file}")),
+            there.read(&format!("elsewhere/{file}")),
+        );
+    }
+}
+
+#[test]
+fn every_format_of_a_table_prints_the_same_cells() {
+    let place = with_main("full_main");
+    let words = ["tables", "full_main", "--table", "11", "--format"];
+    for format in ["text", "md", "tex", "csv", "json"] {
+        let done = place.run(&[&words[..], &[format]].concat()).expect(0);
+        for cell in ["600", "0.9958", "1.0000"] {
+            assert!(
+                done.out.contains(cell),
+                "{format} lacks {cell}: {}",
+                done.out
+            );
+        }
+    }
+    assert!(
+        !place.path("full_main/tables.md").exists(),
+        "one table is printed only"
+    );
+}
+
+#[test]
+fn what_is_not_simulated_is_said_and_is_no_zero() {
+    let place = with_main("full_main");
+    for table in ["18", "19", "20"] {
+        let done = place
+            .run(&["tables", "full_main", "--table", table])
+            .expect(0);
+        assert!(done.out.contains("not simulated yet"), "{}", done.out);
+        assert!(!done.out.contains("0.0000"), "{}", done.out);
+    }
+}
+
+#[test]
+fn a_metric_of_another_stage_is_not_applicable() {
+    let place = Place::new();
+    place
+        .run(&["study", "stress", "--progress", "none", "--out", "stress"])
+        .expect(0);
+    let done = place.run(&["tables", "stress", "--table", "11"]).expect(2);
+    assert!(done.err.contains("no rows for table 11"), "{}", done.err);
+    let done = place
+        .run(&["tables", "stress", "--table", "17", "--format", "json"])
+        .expect(0);
+    assert_eq!(json(&done)["tables"][0]["rows"][0]["N"]["value"], 240.0);
+}
+
+#[test]
+fn tables_refuse_what_they_do_not_know() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["tables", "full_main", "--table", "21b"])
+        .expect(2);
+    assert!(done.err.contains("there is no table `21b`"), "{}", done.err);
+    let done = place
+        .run(&["tables", "full_main", "--compare", "none,tool_bondary"])
+        .expect(2);
+    assert!(done.err.contains("tool_boundary"), "{}", done.err);
+    place
+        .run(&["tables", "full_main", "--compare", "none"])
+        .expect(2);
+    place.run(&["tables", "nowhere"]).expect(3);
+}
+
+#[test]
+fn policies_that_the_paper_does_not_compare_can_be_compared() {
+    let place = with_main("full_main");
+    let words = [
+        "tables",
+        "full_main",
+        "--table",
+        "12",
+        "--compare",
+        "prompt_only,structured_guard",
+    ];
+    let done = place.run(&words).expect(0);
+    assert!(
+        done.out.contains("prompt_only vs structured_guard"),
+        "{}",
+        done.out
+    );
+    assert!(!done.out.contains("tool_boundary"), "{}", done.out);
+}
+
+/// What a metric may be claimed for in the main study, and in one with positive controls.
+#[test]
+fn claims_need_a_positive_control() {
+    let place = with_main("full_main");
+    place.run(&["tables", "full_main"]).expect(0);
+    let words = [
+        "study",
+        "controls",
+        "--progress",
+        "none",
+        "--out",
+        "controls",
+    ];
+    place.run(&words).expect(0);
+    place.run(&["tables", "controls"]).expect(0);
+    let status = |study: &str, metric: &str, scope: &str| {
+        let claims: Value =
+            serde_json::from_str(&place.read(&format!("{study}/claims.json"))).expect("JSON");
+        let metrics = claims["models"][0]["metrics"]
+            .as_array()
+            .expect("metrics")
+            .clone();
+        let is_it = |one: &&Value| one["metric"] == metric && one["scope"] == scope;
+        let found = metrics.iter().find(is_it).expect("the metric");
+        found["status"].as_str().expect("a status").to_owned()
+    };
+    assert_eq!(
+        status("full_main", "committed_harm", "security"),
+        "comparative"
+    );
+    assert_eq!(
+        status("full_main", "blast_radius_norm", "security"),
+        "diagnostic"
+    );
+    assert_eq!(
+        status("full_main", "secret_leakage", "security"),
+        "instrumented"
+    );
+    assert_eq!(
+        status("full_main", "memory_reinfection", "memory_recovery"),
+        "instrumented"
+    );
+    assert_eq!(
+        status("controls", "secret_leakage", "active_tainted"),
+        "comparative"
+    );
+    assert_eq!(
+        status("controls", "memory_reinfection", "memory_recovery"),
+        "comparative"
+    );
+}
+
+/// The second model hardly says anything that can be read.
+#[test]
+fn nothing_is_claimed_of_a_model_that_is_not_understood() {
+    let place = Place::new();
+    let words = [
+        "study",
+        "second_model",
+        "--progress",
+        "none",
+        "--out",
+        "second_model",
+    ];
+    place.run(&words).expect(0);
+    place.run(&["tables", "second_model"]).expect(0);
+    let claims: Value =
+        serde_json::from_str(&place.read("second_model/claims.json")).expect("JSON");
+    for metric in claims["models"][0]["metrics"].as_array().expect("metrics") {
+        assert_eq!(metric["status"], "blocked", "{metric}");
+    }
+    assert!(
+        claims["models"][0]["inert_rollouts"]
+            .as_u64()
+            .expect("a count")
+            > 0
+    );
+}
+
+#[test]
+fn the_scorecard_has_every_published_number() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["scorecard", "full_main", "--format", "json"])
+        .expect(0);
+    let card = json(&done);
+    let cells = card["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 410);
+    let not_simulated = |table: &str| {
+        let cells = cells.iter().filter(|cell| cell["table"] == table);
+        cells.filter(|cell| cell["simulated"].is_null()).count()
+    };
+    for table in [
+        "3", "9", "10", "11", "12", "13", "14", "15", "17", "22", "24", "25", "26",
+    ] {
+        assert_eq!(not_simulated(table), 0, "table {table}");
+    }
+    for class in ["accounting", "by construction"] {
+        let tally = &card["totals"]["classes"][class];
+        assert_eq!(tally["within"], tally["compared"], "{class}: {card:#}");
+    }
+    assert_eq!(place.read("full_main/scorecard.json"), done.out);
+    assert!(
+        place
+            .read("full_main/scorecard.md")
+            .contains("t9.none.policy_violation")
+    );
+}
+
+#[test]
+fn the_scorecard_is_of_the_main_study() {
+    let place = Place::new();
+    let words = ["study", "stress", "--progress", "none", "--out", "stress"];
+    place.run(&words).expect(0);
+    let done = place.run(&["scorecard", "stress"]).expect(3);
+    assert!(done.err.contains("full_main"), "{}", done.err);
+}
