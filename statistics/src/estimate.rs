@@ -160,9 +160,10 @@ impl Estimate {
         }
     }
 
-    /// The same value with `interval`, or without any if the interval has no width.
+    /// The same value with `interval`, or without any if the interval has no width, or one that is
+    /// no finite number.
     pub(crate) fn with(self, interval: Interval, method: Method) -> Self {
-        if interval.is_degenerate() {
+        if interval.is_degenerate() || !interval.width().is_finite() {
             return self;
         }
         Self {
