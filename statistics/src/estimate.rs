@@ -238,6 +238,19 @@ mod tests {
     }
 
     #[test]
+    fn an_estimate_is_written_with_the_names_of_its_method_and_question() {
+        let estimate = Estimate::value_only(0.5, Question::ScenariosLikeThese, 10, 2)
+            .with(interval(0.25, 0.75), Method::ClusterT);
+        let text = serde_json::to_string(&estimate).unwrap();
+        assert_eq!(
+            text,
+            "{\"value\":0.5,\"interval\":{\"low\":0.25,\"high\":0.75,\"level\":0.95},\
+             \"method\":\"cluster_t\",\"question\":\"scenarios_like_these\",\"n\":10,\
+             \"clusters\":2,\"monte_carlo_error\":null}"
+        );
+    }
+
+    #[test]
     fn few_clusters_are_flagged_only_where_they_are_the_sample() {
         let of = |question, clusters| {
             Estimate::value_only(0.3, question, 100, clusters)
