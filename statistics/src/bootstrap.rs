@@ -287,6 +287,25 @@ mod tests {
     }
 
     #[test]
+    fn intervals_of_the_paper_are_found_again() {
+        // Table 25, authorized completion of Tool-boundary against Intent-ledger v2: of 120 scenarios
+        // with 5 seeds, 8 lose all five. [-0.1167, -0.0250].
+        let lost = |row: u32| if row / 5 < 8 { -1.0 } else { 0.0 };
+        let rows = Clustered::of_rows((0..600).map(|row| (row / 5, lost(row))));
+        let found = Bootstrap::default().clusters(&rows, &mut stream()).unwrap();
+        assert_close(found.interval.unwrap().low, -14.0 / 120.0, 1e-12);
+        assert_close(found.interval.unwrap().high, -3.0 / 120.0, 1e-12);
+        // None against Tool-boundary: 367 of 2520 pairs. [-0.1599, -0.1321].
+        let harmed: Vec<f64> = (0..2520)
+            .map(|row| if row < 367 { -1.0 } else { 0.0 })
+            .collect();
+        let found = Bootstrap::default().pairs(&harmed, &mut stream()).unwrap();
+        assert_close(found.value, -0.1456, 0.00005);
+        assert_close(found.interval.unwrap().low, -0.1599, 0.001);
+        assert_close(found.interval.unwrap().high, -0.1321, 0.001);
+    }
+
+    #[test]
     fn of_unequal_clusters_the_sums_are_divided() {
         // The large cluster is drawn twice, once or not at all; a resample of both has the mean of
         // all rows.

@@ -78,6 +78,10 @@ fn start(sample: &Clustered, question: Question, level: f64) -> Option<Estimate>
 
 /// `value` with the interval of Student's t to both sides.
 fn around(value: Estimate, variance: f64, degrees: f64, level: f64, method: Method) -> Estimate {
+    // There is at least one degree; squares of enormous or tiny values say otherwise.
+    if !(variance.is_finite() && degrees.is_finite() && degrees > 0.5) {
+        return value;
+    }
     let half = student_upper_quantile((1.0 - level) / 2.0, degrees) * variance.sqrt();
     let interval = Interval {
         low: value.value - half,

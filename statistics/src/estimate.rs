@@ -160,9 +160,10 @@ impl Estimate {
         }
     }
 
-    /// The same value with `interval`, or without any if the interval has no width.
+    /// The same value with `interval`, or without any if the interval has no width, or one that is
+    /// no finite number.
     pub(crate) fn with(self, interval: Interval, method: Method) -> Self {
-        if interval.is_degenerate() {
+        if interval.is_degenerate() || !interval.width().is_finite() {
             return self;
         }
         Self {
@@ -234,6 +235,19 @@ mod tests {
         assert_eq!(flat.method, Method::None);
         let wide = value.with(interval(0.2, 0.4), Method::Stratified);
         assert_eq!(wide.method, Method::Stratified);
+    }
+
+    #[test]
+    fn an_estimate_is_written_with_the_names_of_its_method_and_question() {
+        let estimate = Estimate::value_only(0.5, Question::ScenariosLikeThese, 10, 2)
+            .with(interval(0.25, 0.75), Method::ClusterT);
+        let text = serde_json::to_string(&estimate).unwrap();
+        assert_eq!(
+            text,
+            "{\"value\":0.5,\"interval\":{\"low\":0.25,\"high\":0.75,\"level\":0.95},\
+             \"method\":\"cluster_t\",\"question\":\"scenarios_like_these\",\"n\":10,\
+             \"clusters\":2,\"monte_carlo_error\":null}"
+        );
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What the tests of this crate share.
 
+mod laws;
+mod reference;
+
 use crate::clustered::Clustered;
 
 /// Asserts that `found` is within `slack` of `wanted`, or within `slack` of its size if that is
