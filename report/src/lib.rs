@@ -15,3 +15,6 @@ pub mod scorecard;
 pub mod table;
 pub mod tables;
 mod work;
+
+#[cfg(test)]
+mod fixture;

@@ -3,6 +3,7 @@
 //! Results go to standard output and everything else to standard error. A command gives back its
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
+mod calibrate;
 mod check;
 mod codes;
 mod corpus;
@@ -78,6 +79,8 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
+    /// Fit a behaviour profile to published numbers
+    Calibrate(calibrate::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -148,6 +151,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, terminal),
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
+            Self::Calibrate(args) => calibrate::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

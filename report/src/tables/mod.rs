@@ -115,6 +115,28 @@ pub fn one(analysis: &Analysis<'_>, id: &str) -> Option<Table> {
     made(maker, analysis)
 }
 
+/// The tables that are made of pairs of policies.
+const OF_PAIRS: [&str; 4] = ["10", "12", "25", "text"];
+
+/// Whether a published table needs pairs of policies to be compared.
+#[must_use]
+pub fn needs_pairs(published_table: &str) -> bool {
+    OF_PAIRS.contains(&published_table)
+}
+
+/// The cell that is to reproduce a published number of a published table.
+#[must_use]
+pub fn cell(analysis: &Analysis<'_>, published_table: &str, id: &str) -> Option<Cell> {
+    let is_there = |(table, ..): &&Maker| *table == published_table || published_table == "text";
+    let cells = MAKERS
+        .iter()
+        .filter(is_there)
+        .flat_map(|(_, _, make)| make(analysis).rows);
+    cells
+        .flatten()
+        .find(|cell| cell.published.iter().any(|other| other == id))
+}
+
 fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {
     let table = make(analysis);
     (!table.rows.is_empty()).then(|| footed(table, analysis))
