@@ -14,6 +14,7 @@ pub mod render;
 pub mod scorecard;
 pub mod table;
 pub mod tables;
+pub mod threshold;
 mod work;
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use report::analysis::Analysis;
 use report::claims;
 use report::render::{Format as Written, render};
 use report::table::Table;
 use report::tables;
+use report::threshold::Threshold;
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -68,6 +70,11 @@ pub(crate) struct Args {
     /// How the tables are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Exits with 4 if this holds, such as `tool_boundary.security.committed_harm.high > 0.02`: policy,
+    /// scope, metric and perhaps `.low` or `.high` for an end of the interval; may be given several
+    /// times. What has no positive control in the study is refused
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Threshold>,
     /// Prints only: without it, `tables.md` and `claims.json` are written beside the rows
     #[arg(long)]
     no_files: bool,
@@ -134,7 +141,37 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
             "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
         ));
     }
-    Ok(Exit::Ok)
+    decided(&args.fail_if, &analyses, terminal)
+}
+
+/// Whether one of the conditions holds, under any model.
+fn decided(
+    conditions: &[Threshold],
+    analyses: &[Analysis<'_>],
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Ok;
+    for condition in conditions {
+        for analysis in analyses {
+            let decision = condition.decide(&analysis.evidence).map_err(|undecided| {
+                let help = "`containment tables DIR --table claims` says what may be claimed";
+                Failure::usage(
+                    format!("`{condition}` cannot be decided: {undecided}"),
+                    Some(help.to_owned()),
+                )
+            })?;
+            let words = if decision.is_exceeded {
+                "holds"
+            } else {
+                "does not hold"
+            };
+            terminal.note(&format!("`{condition}` {words}: {:.4}", decision.number));
+            if decision.is_exceeded {
+                exit = Exit::Threshold;
+            }
+        }
+    }
+    Ok(exit)
 }
 
 /// The ids of the tables asked for; none for all of them.

@@ -9,6 +9,7 @@ mod endpoints;
 mod memory;
 mod paired;
 pub mod parser;
+mod ranking;
 mod running_text;
 mod seeds;
 mod spread;
@@ -27,7 +28,7 @@ use crate::table::{Cell, Table};
 type Maker = (&'static str, &'static str, fn(&Analysis<'_>) -> Table);
 
 /// Every table of a study, in the order in which they are printed.
-const MAKERS: [Maker; 20] = [
+const MAKERS: [Maker; 21] = [
     ("3", "rows by stage", accounting::table),
     (
         "9",
@@ -92,6 +93,11 @@ const MAKERS: [Maker; 20] = [
         "claims",
         "what each metric may be claimed for",
         claims::table,
+    ),
+    (
+        "ranking",
+        "policies in order, where an order may be claimed",
+        ranking::table,
     ),
     ("text", "numbers of the running text", running_text::table),
 ];

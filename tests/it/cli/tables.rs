@@ -246,3 +246,45 @@ fn the_scorecard_is_of_the_main_study() {
     let done = place.run(&["scorecard", "stress"]).expect(3);
     assert!(done.err.contains("full_main"), "{}", done.err);
 }
+
+#[test]
+fn a_condition_that_holds_is_told_by_the_exit_code() {
+    let place = with_main("full_main");
+    let words = ["tables", "full_main", "--table", "9", "--fail-if"];
+    let decide = |condition: &str| place.run(&[&words[..], &[condition]].concat());
+    decide("tool_boundary.security.committed_harm.high > 0.05").expect(0);
+    decide("tool_boundary.security.committed_harm.high > 0.01").expect(4);
+    decide("none.security.committed_harm > 0.5").expect(0);
+    let refused = decide("tool_boundary.security.secret_leakage > 0").expect(2);
+    assert!(refused.err.contains("positive control"), "{}", refused.err);
+    decide("tool_boundary.security.committed_harm >> 0").expect(2);
+}
+
+#[test]
+fn an_order_is_printed_only_where_it_may_be_claimed() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["tables", "full_main", "--table", "ranking"])
+        .expect(0);
+    assert!(
+        done.out
+            .contains("No order by secret leakage in security: instrumented."),
+        "{}",
+        done.out
+    );
+    let ranks = |policy: &str| {
+        let lines = done
+            .out
+            .lines()
+            .filter(|line| line.starts_with("authorized completion"));
+        let line = lines
+            .clone()
+            .find(|line| line.contains(policy))
+            .expect("a line")
+            .to_owned();
+        line.split_whitespace().nth(3).expect("a rank").to_owned()
+    };
+    assert_eq!(ranks(" none "), "1");
+    assert_eq!(ranks(" tool_boundary "), "1");
+    assert_ne!(ranks(" intent_ledger_v2 "), "1");
+}
