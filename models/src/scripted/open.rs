@@ -109,6 +109,16 @@ impl<'d> Dice<'d> {
         chance != Chance::NEVER && self.0.happens(name, chance)
     }
 
+    /// A number below `bound` that all rollouts with the same rollout seed share.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the high part of a 96-bit product"
+    )]
+    pub fn below_of_seed(&mut self, name: &str, bound: u32) -> u32 {
+        let wide = u128::from(self.0.of_seed(name)) * u128::from(bound);
+        u32::try_from(wide >> 64).expect("below a u32 bound")
+    }
+
     /// A number below `bound` at this turn.
     pub fn below(&mut self, name: &str, bound: u64) -> u64 {
         self.0.below(name, bound)
