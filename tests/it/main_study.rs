@@ -374,7 +374,7 @@ fn the_smaller_studies_have_their_rows() {
         0.001,
     );
     let failures = mean(&second, Stage::Security, "none", "parse_failure_rate");
-    near(failures, 0.6568, 0.03);
+    near(failures, 0.6568, 0.01);
     assert_eq!(rows("smoke", "1").len(), 504 * 3);
 }
 

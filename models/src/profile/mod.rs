@@ -38,7 +38,7 @@
 //! | --- | --- | --- |
 //! | `inclinations` | `chance`: that the model is so inclined, once per rollout; `seed_spread`: how far that differs between rollout seeds | it is not |
 //! | `persistence` | `again`: that a denied call is said once more, up to `most` times; `broken_off`: that the text then breaks off | the call is given up |
-//! | `broken_off` | `chance`: that a completion breaks off in the middle of its action | none does |
+//! | `broken_off` | `chance`: that a completion breaks off in the middle of its action, a latent variable for each of an agent's first completions | none does |
 //! | `forms` | `share`: of the completions written in this form; the rest is strict JSON | all is strict JSON |
 //!
 //! Probabilities are decimals of at most six digits and are compared in integers. What is drawn once
@@ -70,6 +70,10 @@ use file::{Feature, File, Probability};
 
 /// The version of the grammar that this crate reads.
 pub const SCHEMA: u32 = 1;
+
+/// For how many completions of an agent it is a latent variable whether they break off. Later ones,
+/// which no shipped world has, are drawn one by one.
+const BALANCED_COMPLETIONS: usize = 32;
 
 /// The longest profile that is read, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1 << 20;
@@ -120,6 +124,8 @@ pub struct Profile {
     inclinations: [List; 8],
     persistence: [List; 2],
     broken_off: Vec<(Vec<Feature>, Chance)>,
+    /// The latent variables of the first completions, if any can break off.
+    breaks: Vec<String>,
     /// Forms with the sums of the shares up to and with each, in millionths.
     forms: Vec<(Form, u64)>,
 }
@@ -149,8 +155,16 @@ impl Profile {
             )));
         }
         let file: File = options.from_str(text)?;
+        let balanced = if file.broken_off.is_empty() {
+            0
+        } else {
+            BALANCED_COMPLETIONS
+        };
         Ok(Self {
             forms: forms(&file)?,
+            breaks: (0..balanced)
+                .map(|completion| format!("broken_off/{completion}"))
+                .collect(),
             model: file.model,
             inclinations: inclinations(file.inclinations)?,
             persistence: [
@@ -172,14 +186,24 @@ impl Profile {
     }
 
     /// Whether a completion breaks off in the middle of its action.
-    fn breaks_off(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> bool {
+    fn breaks_off(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> bool {
         if self.broken_off.is_empty() {
             return false;
         }
         let seen = seen();
         let fits = |(when, _): &&(Vec<Feature>, _)| when.iter().all(|feature| feature.holds(seen));
-        let rule = self.broken_off.iter().find(fits);
-        rule.is_some_and(|(_, chance)| dice.happens("broken_off", *chance))
+        let Some((_, chance)) = self.broken_off.iter().find(fits) else {
+            return false;
+        };
+        match self.breaks.get(completions()) {
+            Some(latent) => dice.latent(latent, *chance),
+            None => dice.happens("broken_off", *chance),
+        }
     }
 }
 
@@ -360,8 +384,13 @@ impl Character for Profile {
         }
     }
 
-    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form {
-        let is_broken_off = self.breaks_off(seen, dice);
+    fn form(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> Form {
+        let is_broken_off = self.breaks_off(seen, completions, dice);
         let mut form = Form::default();
         if !self.forms.is_empty() {
             let drawn = dice.below("form", u64::from(Chance::DENOMINATOR));

@@ -134,7 +134,7 @@ fn without_a_rule_the_model_is_not_inclined_and_gives_up() {
             silent.again(Drive::Injected, 1, seen(), dice),
             Again::GivenUp
         );
-        assert_eq!(silent.form(&seen, dice), Form::default());
+        assert_eq!(silent.form(&seen, &|| 0, dice), Form::default());
     }
 }
 
@@ -259,7 +259,7 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     let mut counts = [0; 4];
     for seed in 0..2_000 {
         let mut draws = Draws::new(RolloutKey::new(1, "w".into(), seed));
-        let form = writer.form(&seen, &mut Dice::new(&mut draws));
+        let form = writer.form(&seen, &|| 0, &mut Dice::new(&mut draws));
         let kind = match form {
             Form {
                 syntax: Syntax::CutInToolName,
@@ -285,6 +285,29 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     for (count, expected) in counts.iter().zip([200_i32, 540, 360, 900]) {
         assert!((count - expected).abs() < 90, "{counts:?}");
     }
+}
+
+/// Balanced for every completion, and drawn anew for each.
+#[test]
+fn whether_a_completion_breaks_off_is_balanced() {
+    let clumsy = profile(r#"broken_off: [(chance: "0.3")]"#);
+    let broken = |completion: usize| -> Vec<bool> {
+        let breaks = |mut draws: Draws| {
+            let dice = &mut Dice::new(&mut draws);
+            clumsy.form(&seen, &|| completion, dice).syntax == Syntax::CutInToolName
+        };
+        group(100).map(breaks).collect()
+    };
+    for completion in [0, 1, 31] {
+        let count = broken(completion)
+            .into_iter()
+            .filter(|is_broken| *is_broken);
+        assert_eq!(count.count(), 30, "{completion}");
+    }
+    assert_ne!(broken(0), broken(1));
+    // Beyond the balanced ones a completion is drawn for itself, here for all of them with one key.
+    let beyond = broken(32);
+    assert!(beyond.iter().all(|is_broken| *is_broken == beyond[0]));
 }
 
 #[test]

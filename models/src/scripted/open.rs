@@ -144,9 +144,14 @@ pub trait Character {
     /// How a denied call goes on that was said `times` times in a row.
     fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again;
 
-    /// The form in which the model writes what the script gives no form. `seen` is found out only if
-    /// the form depends on it.
-    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form;
+    /// The form in which the model writes what the script gives no form. `seen`, and how many
+    /// completions of the agent are in its context, are found out only if the form depends on them.
+    fn form(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> Form;
 }
 
 /// The character of a model that only follows its script: it is inclined to nothing, gives up what was
@@ -163,7 +168,7 @@ impl Character for NoCharacter {
         Again::GivenUp
     }
 
-    fn form(&self, _: &dyn Fn() -> Seen, _: &mut Dice<'_>) -> Form {
+    fn form(&self, _: &dyn Fn() -> Seen, _: &dyn Fn() -> usize, _: &mut Dice<'_>) -> Form {
         Form::default()
     }
 }
