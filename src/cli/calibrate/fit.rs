@@ -27,27 +27,21 @@ pub(super) struct Fitted {
     pub(super) at: String,
     /// What it is, in millionths.
     pub(super) value: u32,
-    /// The number that identifies it.
-    pub(super) cell: Published,
-    /// What the number comes out as.
-    pub(super) simulated: f64,
-    /// How much the number moves with the parameter: the slope about the value.
-    pub(super) sensitivity: f64,
-    /// Whether the number lies beyond what the bounds allow.
+    /// The numbers that identify it.
+    pub(super) moments: Vec<Moment>,
+    /// Whether what would fit best lies beyond its bounds.
     pub(super) at_a_bound: bool,
 }
 
-impl Fitted {
-    fn new(parameter: &Parameter, cell: Published, tried: Tried, at_a_bound: bool) -> Self {
-        Self {
-            at: parameter.at.clone(),
-            value: tried.value,
-            simulated: tried.number,
-            sensitivity: f64::NAN,
-            at_a_bound,
-            cell,
-        }
-    }
+/// A published number that identifies a parameter.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    /// The number.
+    pub(super) cell: Published,
+    /// What it comes out as.
+    pub(super) simulated: f64,
+    /// How much it moves with the parameter: the slope about the value.
+    pub(super) sensitivity: f64,
 }
 
 /// A profile as it is fitted.
@@ -56,11 +50,29 @@ pub(super) struct Fit<'a> {
     text: String,
 }
 
-/// A value of the parameter and what the number then is.
-#[derive(Clone, Copy)]
+/// A value of the parameter and what the numbers then are.
+#[derive(Clone)]
 struct Tried {
     value: u32,
-    number: f64,
+    numbers: Vec<f64>,
+}
+
+impl Tried {
+    /// How far the numbers are off, in tolerances: the sum of squares.
+    fn off(&self, cells: &[Published]) -> f64 {
+        let offs = self.offs(cells);
+        offs.map(|off| off * off).sum()
+    }
+
+    fn offs(&self, cells: &[Published]) -> impl Iterator<Item = f64> {
+        let numbers = self.numbers.iter().zip(cells);
+        numbers.map(|(number, cell)| (number - cell.value) / cell.tolerance)
+    }
+
+    /// Whether every number is met as well as matters.
+    fn is_met(&self, cells: &[Published]) -> bool {
+        self.offs(cells).all(|off| off.abs() <= CLOSE)
+    }
 }
 
 impl<'a> Fit<'a> {
@@ -84,47 +96,85 @@ impl<'a> Fit<'a> {
         &self.text
     }
 
-    /// Moves a parameter until its number is met as well as it can be. In a `sweep` after the first
+    /// Moves a parameter until its numbers are met as well as they can be. In a `sweep` after the first
     /// it is not looked for far away.
     pub(super) fn parameter(
         &mut self,
         parameter: &Parameter,
         sweep: u32,
     ) -> Result<Fitted, Failure> {
-        let cell = parameter.published().expect("the targets were checked");
-        let (least, most) = parameter.bounds().expect("the targets were checked");
-        let (mut low, mut high) = (least, most);
+        let cells = parameter.published();
+        let (mut low, mut high) = parameter.bounds().expect("the targets were checked");
+        let mut best = None;
         if sweep > 0 {
-            let now = self.try_value(parameter, &cell, self.get(&parameter.at))?;
-            if is_met(now, &cell) {
-                return Ok(Fitted::new(parameter, cell, now, false));
-            }
-            let near = rounded((most - least) / NEAR).max(STEP);
-            low = now.value.saturating_sub(near).max(least);
-            high = (now.value + near).min(most);
+            let now = self.try_value(parameter, &cells, self.get(&parameter.at))?;
+            let near = rounded((high - low) / NEAR).max(STEP);
+            low = now.value.saturating_sub(near).max(low);
+            high = (now.value + near).min(high);
+            best = Some(now);
         }
-        let (mut below, mut above) = (
-            self.try_value(parameter, &cell, low)?,
-            self.try_value(parameter, &cell, high)?,
-        );
-        let mut best = better(below, above, &cell);
-        let at_a_bound = !between(cell.value, below.number, above.number);
+        let best = match best.filter(|now| now.is_met(&cells)) {
+            Some(met) => met,
+            None => self.search(parameter, &cells, low, high)?,
+        };
+        self.set(&parameter.at, best.value);
+        let moments = cells
+            .iter()
+            .zip(&best.numbers)
+            .map(|(cell, number)| Moment {
+                cell: cell.clone(),
+                simulated: *number,
+                sensitivity: f64::NAN,
+            });
+        Ok(Fitted {
+            at: parameter.at.clone(),
+            value: best.value,
+            moments: moments.collect(),
+            at_a_bound: !best.is_met(&cells) && (best.value == low || best.value == high),
+        })
+    }
+
+    /// Looks between two values. One number grows or falls with its parameter, so the range is halved;
+    /// several are weighed against each other, so the range is cut in thirds.
+    fn search(
+        &self,
+        parameter: &Parameter,
+        cells: &[Published],
+        low: u32,
+        high: u32,
+    ) -> Result<Tried, Failure> {
+        let mut below = self.try_value(parameter, cells, low)?;
+        let mut above = self.try_value(parameter, cells, high)?;
+        let mut best = better(below.clone(), above.clone(), cells);
         for _ in 0..HALVINGS {
-            let middle = rounded(below.value.midpoint(above.value));
-            if at_a_bound || is_met(best, &cell) || middle <= below.value || middle >= above.value {
+            if best.is_met(cells) || above.value - below.value <= STEP {
                 break;
             }
-            let tried = self.try_value(parameter, &cell, middle)?;
-            best = better(best, tried, &cell);
-            if between(cell.value, below.number, tried.number) {
-                above = tried;
+            if let [cell] = cells {
+                if !between(cell.value, below.numbers[0], above.numbers[0]) {
+                    break;
+                }
+                let middle =
+                    self.try_value(parameter, cells, rounded(below.value.midpoint(above.value)))?;
+                best = better(best, middle.clone(), cells);
+                if between(cell.value, below.numbers[0], middle.numbers[0]) {
+                    above = middle;
+                } else {
+                    below = middle;
+                }
             } else {
-                below = tried;
+                let third = (above.value - below.value) / 3;
+                let first = self.try_value(parameter, cells, rounded(below.value + third))?;
+                let second = self.try_value(parameter, cells, rounded(above.value - third))?;
+                best = better(better(best, first.clone(), cells), second.clone(), cells);
+                if first.off(cells) <= second.off(cells) {
+                    above = second;
+                } else {
+                    below = first;
+                }
             }
         }
-        self.set(&parameter.at, best.value);
-        let is_beyond = at_a_bound && !is_met(best, &cell);
-        Ok(Fitted::new(parameter, cell, best, is_beyond))
+        Ok(best)
     }
 
     /// What the numbers are at the end, and how they move.
@@ -136,15 +186,14 @@ impl<'a> Fit<'a> {
                 one.value.saturating_sub(near).max(low),
                 (one.value + near).min(high),
             ];
-            let mut numbers = [0.0; 2];
-            for (number, value) in numbers.iter_mut().zip(ends) {
-                *number = self
-                    .simulation
-                    .number(&with(&self.text, &one.at, value), &one.cell)?;
-            }
             let width = f64::from(ends[1] - ends[0]) / 1e6;
-            one.sensitivity = (numbers[1] - numbers[0]) / width;
-            one.simulated = self.simulation.number(&self.text, &one.cell)?;
+            let [first, second] = ends.map(|value| with(&self.text, &one.at, value));
+            for moment in &mut one.moments {
+                let number = |profile: &str| self.simulation.number(profile, &moment.cell);
+                let (first, second) = (number(&first)?, number(&second)?);
+                moment.simulated = number(&self.text)?;
+                moment.sensitivity = (second - first) / width;
+            }
         }
         Ok(())
     }
@@ -152,12 +201,15 @@ impl<'a> Fit<'a> {
     fn try_value(
         &self,
         parameter: &Parameter,
-        cell: &Published,
+        cells: &[Published],
         value: u32,
     ) -> Result<Tried, Failure> {
         let text = with(&self.text, &parameter.at, value);
-        let number = self.simulation.number(&text, cell)?;
-        Ok(Tried { value, number })
+        let numbers = cells.iter().map(|cell| self.simulation.number(&text, cell));
+        Ok(Tried {
+            value,
+            numbers: numbers.collect::<Result<_, _>>()?,
+        })
     }
 
     fn get(&self, at: &str) -> u32 {
@@ -190,17 +242,13 @@ const fn rounded(millionths: u32) -> u32 {
     (millionths + STEP / 2) / STEP * STEP
 }
 
-fn better(first: Tried, second: Tried, cell: &Published) -> Tried {
-    let off = |tried: Tried| (tried.number - cell.value).abs();
-    if off(second) < off(first) {
+/// The one that is off less; the first of two that are alike.
+fn better(first: Tried, second: Tried, cells: &[Published]) -> Tried {
+    if second.off(cells) < first.off(cells) {
         second
     } else {
         first
     }
-}
-
-fn is_met(tried: Tried, cell: &Published) -> bool {
-    (tried.number - cell.value).abs() <= CLOSE * cell.tolerance
 }
 
 fn between(number: f64, one: f64, other: f64) -> bool {

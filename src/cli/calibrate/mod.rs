@@ -18,7 +18,7 @@ use super::problem::Problem;
 use super::profiles;
 use super::tables::Format;
 use super::terminal::Terminal;
-use fit::{Fit, Fitted};
+use fit::{Fit, Fitted, Moment};
 use simulation::Simulation;
 use targets::Targets;
 
@@ -53,14 +53,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         fitted.clear();
         for parameter in &targets.parameters {
             let one = fit.parameter(parameter, sweep)?;
-            terminal.note(&format!(
-                "sweep {}: {} = {} gives {} = {:.4}",
-                sweep + 1,
-                one.at,
-                fit::decimal(one.value),
-                one.cell.id,
-                one.simulated,
-            ));
+            terminal.note(&told(sweep, &one));
             fitted.push(one);
         }
     }
@@ -89,6 +82,20 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// One step of the fit, in a line.
+fn told(sweep: u32, one: &Fitted) -> String {
+    let moments = one.moments.iter();
+    let moments = moments.map(|moment| format!("{} = {:.4}", moment.cell.id, moment.simulated));
+    let moments: Vec<String> = moments.collect();
+    let value = fit::decimal(one.value);
+    format!(
+        "sweep {}: {} = {value} gives {}",
+        sweep + 1,
+        one.at,
+        moments.join(", ")
+    )
+}
+
 /// What was fitted, to what, and how surely.
 fn report(fitted: &[Fitted], targets: &Targets) -> Table {
     let mut table = Table::new(
@@ -106,19 +113,23 @@ fn report(fitted: &[Fitted], targets: &Targets) -> Table {
         ],
     );
     for one in fitted {
-        let Fitted {
-            cell, simulated, ..
-        } = one;
-        table.row([
-            Cell::text(one.at.clone()),
-            Cell::number(Some(f64::from(one.value) / 1e6), 4),
-            Cell::text(cell.id.clone()),
-            Cell::number(Some(cell.value), cell.decimals),
-            Cell::number(Some(*simulated), cell.decimals),
-            Cell::number(Some(simulated - cell.value), cell.decimals),
-            Cell::number(Some(one.sensitivity), 3),
-            Cell::text(if one.at_a_bound { "at a bound" } else { "" }),
-        ]);
+        for moment in &one.moments {
+            let Moment {
+                cell,
+                simulated,
+                sensitivity,
+            } = moment;
+            table.row([
+                Cell::text(one.at.clone()),
+                Cell::number(Some(f64::from(one.value) / 1e6), 4),
+                Cell::text(cell.id.clone()),
+                Cell::number(Some(cell.value), cell.decimals),
+                Cell::number(Some(*simulated), cell.decimals),
+                Cell::number(Some(simulated - cell.value), cell.decimals),
+                Cell::number(Some(*sensitivity), 3),
+                Cell::text(if one.at_a_bound { "at a bound" } else { "" }),
+            ]);
+        }
     }
     let cells = published::cells();
     let of = |class: Class| cells.iter().filter(|cell| cell.class == class).count();

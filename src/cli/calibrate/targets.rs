@@ -43,8 +43,8 @@ pub(super) struct Targets {
 pub(super) struct Parameter {
     /// Where it stands in the profile.
     pub(super) at: String,
-    /// The published number that identifies it.
-    pub(super) cell: String,
+    /// The published numbers that identify it, mostly one.
+    pub(super) cells: Vec<String>,
     /// Between which values it is looked for: decimals in quotes.
     pub(super) between: (String, String),
 }
@@ -88,11 +88,13 @@ impl Targets {
 }
 
 impl Parameter {
-    /// The published number.
-    pub(super) fn published(&self) -> Option<Published> {
-        published::cells()
-            .into_iter()
-            .find(|cell| cell.id == self.cell)
+    /// The published numbers, in the order given.
+    pub(super) fn published(&self) -> Vec<Published> {
+        let all = published::cells();
+        let named = self.cells.iter();
+        named
+            .filter_map(|id| all.iter().find(|cell| cell.id == *id).cloned())
+            .collect()
     }
 
     /// The bounds, in millionths; checked before.
@@ -111,21 +113,12 @@ impl Parameter {
             let help = "name a decimal in quotes between 0 and 1".to_owned();
             return Err(("the value is no probability".to_owned(), help));
         }
-        let Some(cell) = cells.iter().find(|cell| cell.id == self.cell) else {
-            let known = cells.iter().map(|cell| cell.id.as_str());
-            let help = nearest::suggestion(&self.cell, known);
-            let help = help.unwrap_or_else(|| "the numbers are in the scorecard".to_owned());
-            return Err((
-                format!("there is no published number `{}`", self.cell),
-                help,
-            ));
-        };
-        if cell.class != Class::Target {
-            let help = "a number that something is fitted to has the class `target`".to_owned();
-            return Err((
-                format!("`{}` is of class `{}`", cell.id, cell.class.name()),
-                help,
-            ));
+        if self.cells.is_empty() {
+            let help = "name the published number that it is fitted to".to_owned();
+            return Err(("nothing identifies it".to_owned(), help));
+        }
+        for id in &self.cells {
+            require_target(id, cells)?;
         }
         if self.bounds().is_none() {
             let help = "write two decimals in quotes, the lower one first".to_owned();
@@ -133,6 +126,22 @@ impl Parameter {
         }
         Ok(())
     }
+}
+
+/// Fails unless `id` is a published number that something may be fitted to.
+fn require_target(id: &str, cells: &[Published]) -> Result<(), (String, String)> {
+    let Some(cell) = cells.iter().find(|cell| cell.id == id) else {
+        let known = cells.iter().map(|cell| cell.id.as_str());
+        let help = nearest::suggestion(id, known);
+        let help = help.unwrap_or_else(|| "the numbers are in the scorecard".to_owned());
+        return Err((format!("there is no published number `{id}`"), help));
+    };
+    if cell.class == Class::Target {
+        return Ok(());
+    }
+    let help = "a number that something is fitted to has the class `target`".to_owned();
+    let message = format!("`{}` is of class `{}`", cell.id, cell.class.name());
+    Err((message, help))
 }
 
 /// The decimal between quotation marks that stands in a profile.
@@ -150,7 +159,7 @@ mod tests {
     fn parameter(at: &str, cell: &str, low: &str, high: &str) -> Parameter {
         Parameter {
             at: at.to_owned(),
-            cell: cell.to_owned(),
+            cells: vec![cell.to_owned()],
             between: (low.to_owned(), high.to_owned()),
         }
     }
