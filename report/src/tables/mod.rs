@@ -6,6 +6,7 @@ mod attribution;
 mod components;
 mod divergence;
 mod endpoints;
+pub mod factor;
 mod memory;
 mod paired;
 pub mod parser;

@@ -288,3 +288,106 @@ fn an_order_is_printed_only_where_it_may_be_claimed() {
     assert_eq!(ranks(" tool_boundary "), "1");
     assert_ne!(ranks(" intent_ledger_v2 "), "1");
 }
+
+/// With everything logged, what taint alone decides by is another thing.
+#[test]
+fn the_instrumentation_is_a_factor() {
+    let place = with_main("full_main");
+    let words = [
+        "study",
+        "full_logged",
+        "--progress",
+        "none",
+        "--out",
+        "full",
+    ];
+    place.run(&words).expect(0);
+    let words = [
+        "tables",
+        "full_main",
+        "--against",
+        "full",
+        "--format",
+        "json",
+    ];
+    let table = json(&place.run(&words).expect(0))["tables"][0].clone();
+    let differing = |metric: &str, scope: &str, policy: &str| {
+        let rows = table["rows"].as_array().expect("rows");
+        let is_it = |row: &&Value| {
+            row["Metric"]["printed"] == metric
+                && row["Scope"]["printed"] == scope
+                && row["Defence"]["printed"] == policy
+        };
+        let row = rows.iter().find(is_it).expect("a row");
+        row["Rows that differ"]["value"].as_f64().expect("a count")
+    };
+    assert!(differing("committed policy violation", "security", "none") < 0.5);
+    assert!(differing("logged spread", "security", "none") > 0.5);
+    assert!(differing("authorized completion", "active_tainted", "taint_only_v1") > 0.5);
+    place
+        .run(&[
+            "study",
+            "controls",
+            "--progress",
+            "none",
+            "--out",
+            "controls",
+        ])
+        .expect(0);
+    place
+        .run(&["tables", "full_main", "--against", "controls"])
+        .expect(3);
+}
+
+/// Parameters and study seed are frozen in the repository; this is what they give.
+#[test]
+fn the_frozen_scorecard_holds() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["scorecard", "full_main", "--format", "json"])
+        .expect(0);
+    let card = json(&done);
+    let share = |tally: &Value| {
+        tally["within"].as_f64().expect("a count") / tally["compared"].as_f64().expect("a count")
+    };
+    let classes = &card["totals"]["classes"];
+    for (class, least) in [
+        ("target", 0.98),
+        ("restated", 0.98),
+        ("held out", 0.95),
+        ("by construction", 1.0),
+        ("accounting", 1.0),
+    ] {
+        assert!(
+            share(&classes[class]) >= least,
+            "{class}: {}",
+            classes[class]
+        );
+    }
+    assert!(share(&card["totals"]["intervals"]) >= 0.95);
+}
+
+/// One seed here; the command takes as many as asked for.
+#[test]
+fn numbers_hold_under_a_study_seed_that_nothing_was_fitted_on() {
+    let place = with_main("full_main");
+    let words = ["scorecard", "full_main", "--no-files", "--fresh-seeds", "1"];
+    let done = place.run(&words).expect(0);
+    let (_, fresh) = done.out.split_once("other study seeds").expect("the table");
+    let share = |class: &str| {
+        let line = fresh
+            .lines()
+            .find(|line| line.starts_with(class))
+            .expect("a line");
+        let share = line
+            .trim_start_matches(class)
+            .split_whitespace()
+            .next()
+            .expect("a share");
+        share.parse::<f64>().expect("a number")
+    };
+    assert!(
+        share("target") >= 0.96 && share("held out") >= 0.93,
+        "{fresh}"
+    );
+}
