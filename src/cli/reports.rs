@@ -11,6 +11,7 @@ use report::evidence::Evidence;
 use report::tables::parser::ParserCounts;
 use statistics::Bootstrap;
 use study::manifest::Manifest;
+use study::plan::Plan;
 use study::results::Results;
 use study::runner::{self, Ended};
 
@@ -19,7 +20,7 @@ use super::failure::Failure;
 use super::files;
 use super::problem::Problem;
 use super::records::{self, Record};
-use super::study::{plans, processors};
+use super::study::{no_thread, plans, processors};
 
 /// The result of a whole study in a folder.
 pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
@@ -36,26 +37,25 @@ pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
 /// The result of a shipped study, or of the study in a file, under a study seed: in memory, with
 /// nothing written.
 pub(crate) fn simulated(study: Option<&Path>, seed: Option<u64>) -> Result<Results, Failure> {
-    let plan = plans::load(study, seed)?.plan;
+    in_memory(&plans::load(study, seed)?.plan)
+}
+
+/// The result of a plan, in memory, with nothing written.
+pub(crate) fn in_memory(plan: &Plan) -> Result<Results, Failure> {
     let groups = vec![None; plan.groups().len()];
     let never = AtomicBool::new(false);
-    let ended = runner::run(&plan, processors(), groups, &never, |_, _| {
-        ControlFlow::Continue(())
-    });
-    let ended = ended.map_err(|error| {
-        let problem = Problem::new(format!("no worker thread can be started: {error}"));
-        Failure::new(Exit::Incomplete, problem)
-    })?;
-    match ended {
-        Ended::Whole(outcomes) => Ok(Results {
-            manifest: Manifest::freeze(&plan),
+    let go_on = |_, _: &_| ControlFlow::Continue(());
+    match runner::run(plan, processors(), groups, &never, go_on) {
+        Ok(Ended::Whole(outcomes)) => Ok(Results {
+            manifest: Manifest::freeze(plan),
             rows: outcomes
                 .segments
                 .into_iter()
                 .flat_map(|segment| segment.rows)
                 .collect(),
         }),
-        Ended::Stopped(_) => Err(Problem::new("the study was stopped").into()),
+        Ok(Ended::Stopped(_)) => unreachable!("nobody stops it"),
+        Err(error) => Err(no_thread(&error)),
     }
 }
 

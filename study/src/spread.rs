@@ -38,41 +38,5 @@ pub fn spread_fixed_max(rows: &[Row], denominator_policies: &[String]) -> Vec<Op
         .collect()
 }
 
-/// `spread_completed` of one policy: `blast_radius_norm` of its rows whose
-/// `authorized_tainted_action_success` is 1, in the order given.
-///
-/// Stages: `active_tainted`. Null rows and rows that did not succeed are left out. Origin: P
-/// (Table 14).
-#[must_use]
-pub fn spread_completed(rows: &[Row], policy: &str) -> Vec<Ratio> {
-    rows.iter()
-        .filter(|row| *row.identity.policy == *policy && is_complete(row))
-        .filter_map(|row| row.metrics.propagation.blast_radius_norm)
-        .collect()
-}
-
-/// The same over the pairs that are complete under both policies: the two spreads of each pair, in
-/// the order of the first policy's rows. Origin: O.
-#[must_use]
-pub fn spread_completed_by_both(rows: &[Row], first: &str, second: &str) -> Vec<(Ratio, Ratio)> {
-    let spread = |row: &Row| row.metrics.propagation.blast_radius_norm;
-    let of_second: BTreeMap<PairKey<'_>, Ratio> = rows
-        .iter()
-        .filter(|row| *row.identity.policy == *second && is_complete(row))
-        .filter_map(|row| Some((PairKey::of(&row.identity), spread(row)?)))
-        .collect();
-    rows.iter()
-        .filter(|row| *row.identity.policy == *first && is_complete(row))
-        .filter_map(|row| {
-            let other = of_second.get(&PairKey::of(&row.identity))?;
-            Some((spread(row)?, *other))
-        })
-        .collect()
-}
-
-fn is_complete(row: &Row) -> bool {
-    row.metrics.utility.authorized_tainted_action_success == Some(true)
-}
-
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Tables 12 and 25, and the bounds on what was never seen.
 
-use statistics::{exact_zero_bound, rule_of_three};
+use statistics::{Method, exact_zero_bound, rule_of_three};
 
 use super::say_intervals;
 use crate::analysis::{Analysis, Difference};
@@ -99,7 +99,7 @@ pub(super) fn claim_critical(analysis: &Analysis<'_>) -> Table {
                     .within(one.by_scenario.interval)
                     .publishes(id("delta")),
                 Cell::interval(one.by_scenario.interval),
-                Cell::text(claims::status(&analysis.evidence, one).name()),
+                status(analysis, one),
             ]);
         }
     }
@@ -199,8 +199,18 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>) -> Vec<Cell> {
         Cell::interval(one.by_pair.interval),
         cell(Cell::rate(Some(one.wins.rate)), "win_rate"),
         cell(Cell::count(one.mean_a.n), "pairs"),
-        Cell::text(claims::status(&analysis.evidence, one).name()),
+        status(analysis, one),
     ]
+}
+
+/// What the difference may be claimed for, and whether it is none because all pairs are identical.
+fn status(analysis: &Analysis<'_>, one: &Difference<'_>) -> Cell {
+    let status = claims::status(&analysis.evidence, one).name();
+    if one.by_scenario.method == Method::IdenticalPairs {
+        Cell::text(format!("{status}, identical pairs"))
+    } else {
+        Cell::text(status)
+    }
 }
 
 /// How much harm could hide behind none seen (7.2): upper 95 % bounds in percent.

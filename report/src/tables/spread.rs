@@ -155,6 +155,9 @@ pub(super) fn denominators(analysis: &Analysis<'_>) -> Table {
             &completed,
         );
     }
+    for pair in &analysis.compared {
+        completed_under_both(evidence, *pair, &mut table);
+    }
     let declared = &evidence.manifest.frozen.denominator_policies;
     table.note(format!(
         "Fixed maximum: the largest region of the same scenario, model and seed under {}. A defence that is not \
@@ -163,6 +166,26 @@ pub(super) fn denominators(analysis: &Analysis<'_>) -> Table {
     ));
     table.note(LOWER_BOUND);
     table
+}
+
+/// The rows that are complete under both policies of a pair: the same scenarios and seeds.
+fn completed_under_both(evidence: &Evidence<'_>, pair: PolicyPair<'_>, table: &mut Table) {
+    let active = Scope::Stage(Stage::ActiveTainted);
+    let mut pairs = evidence.pairs(active, pair.first, pair.second).kept;
+    pairs.retain(|(first, second, _)| is_complete(first) && is_complete(second));
+    let of_first = Mean::of(pairs.iter().filter_map(|(first, ..)| SPREAD.of(first)));
+    let of_second = Mean::of(pairs.iter().filter_map(|(_, second, _)| SPREAD.of(second)));
+    for (policy, mean) in [(pair.first, of_first), (pair.second, of_second)] {
+        if mean.n > 0 {
+            table.row([
+                Cell::text("realised"),
+                Cell::text(format!("completed under both, {pair}")),
+                Cell::text(policy),
+                Cell::count(mean.n),
+                Cell::rate(mean.value),
+            ]);
+        }
+    }
 }
 
 const fn realised_id(scope: Scope) -> Option<&'static str> {
@@ -189,4 +212,47 @@ fn is_complete(row: &Row) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn as_number(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use statistics::Bootstrap;
+
+    use super::*;
+    use crate::analysis::Options;
+    use crate::fixture::two_scenarios;
+
+    /// Complete: both rows of `obey/a` with seed 1, and without a defence that with seed 2.
+    #[test]
+    fn completion_is_taken_under_the_policy_itself_or_under_both() {
+        let mut results = two_scenarios();
+        for row in &mut results.rows {
+            row.identity.stage = Stage::ActiveTainted;
+            let is_complete = &*row.identity.scenario_id == "obey/a"
+                && (row.identity.seed == 1 || &*row.identity.policy == "none");
+            let metrics = Arc::make_mut(&mut row.metrics);
+            metrics.utility.authorized_tainted_action_success = Some(is_complete);
+        }
+        let evidence = Evidence::by_model(&results).remove(0);
+        let options = Options {
+            bootstrap: Bootstrap::default(),
+            threads: 1,
+        };
+        let table = denominators(&Analysis::new(evidence, &[], options));
+        let lines = |scope: &str| -> Vec<String> {
+            let rows = table.rows.iter().filter(|row| row[1] == Cell::text(scope));
+            rows.map(|row| format!("{} {} {}", row[2], row[3], row[4]))
+                .collect()
+        };
+        assert_eq!(
+            lines("completed under the defence"),
+            ["none 2 0.7500", "tool_boundary 1 0.5000"]
+        );
+        assert_eq!(
+            lines("completed under both, none vs tool_boundary"),
+            ["none 1 0.7500", "tool_boundary 1 0.5000"],
+        );
+    }
 }

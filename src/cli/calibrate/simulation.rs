@@ -1,9 +1,7 @@
 //! What a profile makes of a published number: the study is simulated with it and the number is read
 //! off the same table in which anybody finds it.
 
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use containment_bench::Bench;
 use report::analysis::{Analysis, Options};
@@ -11,15 +9,14 @@ use report::evidence::{Evidence, Scope};
 use report::published::Published;
 use report::tables;
 use statistics::Bootstrap;
-use study::manifest::Manifest;
 use study::plan::file::Study;
 use study::plan::{Plan, PlannedScenario};
 use study::results::Results;
-use study::runner::{self, Ended};
 use worlds::spec::Stage;
 
 use crate::cli::failure::Failure;
 use crate::cli::problem::Problem;
+use crate::cli::reports;
 use crate::cli::study::{plans, processors};
 
 /// What the profile is called while it is fitted: no draw depends on it.
@@ -83,25 +80,7 @@ impl Simulation {
         study.study_seed = seed;
         let plan = Plan::new(study, scenarios, &registry);
         let plan = plan.map_err(|error| Problem::new(error.to_string()))?;
-        let never = AtomicBool::new(false);
-        let groups = vec![None; plan.groups().len()];
-        let ended = runner::run(&plan, processors(), groups, &never, |_, _| {
-            ControlFlow::Continue(())
-        });
-        match ended {
-            Ok(Ended::Whole(outcomes)) => Ok(Results {
-                manifest: Manifest::freeze(&plan),
-                rows: outcomes
-                    .segments
-                    .into_iter()
-                    .flat_map(|segment| segment.rows)
-                    .collect(),
-            }),
-            Ok(Ended::Stopped(_)) => Err(Problem::new("the study was stopped").into()),
-            Err(error) => {
-                Err(Problem::new(format!("no worker thread can be started: {error}")).into())
-            }
-        }
+        reports::in_memory(&plan)
     }
 }
 

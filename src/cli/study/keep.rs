@@ -118,7 +118,7 @@ fn unusable(error: &JournalError) -> Failure {
     Failure::new(Exit::Incomplete, Problem::new(error.to_string()).help(help))
 }
 
-fn no_thread(error: &std::io::Error) -> Failure {
+pub(crate) fn no_thread(error: &std::io::Error) -> Failure {
     let problem = Problem::new(format!("no worker thread can be started: {error}"))
         .help("the system has none left for you: end other programs, or raise the limit");
     Failure::new(Exit::Incomplete, problem)

@@ -26,6 +26,7 @@ use super::rows;
 use super::terminal::Terminal;
 use earlier::Earlier;
 use keep::Keeper;
+pub(crate) use keep::no_thread;
 pub(crate) use means::SHOWN as SHOWN_MEANS;
 use plans::LoadedPlan;
 use progress::{Clock, ProgressChoice};

@@ -93,26 +93,3 @@ fn declaring_a_policy_twice_or_none_at_all() {
     );
     assert_eq!(spread_fixed_max(&rows, &[]), [None]);
 }
-
-#[test]
-fn completion_is_taken_under_the_policy_itself_or_under_both() {
-    let rows = [
-        row("a", 1, 6, 7, true),
-        row("b", 1, 5, 7, true),
-        row("a", 2, 4, 7, true),
-        row("b", 2, 3, 7, false),
-        row("a", 3, 2, 7, false),
-        row("b", 3, 1, 7, true),
-    ];
-    let ratio = |n| Ratio::clipped(n, 7);
-    assert_eq!(spread_completed(&rows, "a"), [ratio(6), ratio(4)]);
-    assert_eq!(spread_completed(&rows, "b"), [ratio(5), ratio(1)]);
-    assert_eq!(
-        spread_completed_by_both(&rows, "a", "b"),
-        [(ratio(6), ratio(5))]
-    );
-    assert_eq!(
-        spread_completed_by_both(&rows, "b", "a"),
-        [(ratio(5), ratio(6))]
-    );
-}
