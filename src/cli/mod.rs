@@ -41,6 +41,7 @@ mod terminal;
 mod trace;
 mod traces;
 mod usage;
+mod verify;
 mod world_text;
 
 use std::ffi::OsString;
@@ -78,6 +79,8 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
+    /// Check that a result is whole, unchanged and fit to be given away
+    Verify(verify::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -148,6 +151,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, terminal),
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
+            Self::Verify(args) => verify::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

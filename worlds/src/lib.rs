@@ -33,6 +33,7 @@ mod outline;
 mod shape;
 pub mod spec;
 
+pub use check::text::{Mark, marks};
 pub use load::{Checked, MAX_BYTES, check, load, load_bytes};
 
 #[cfg(test)]
