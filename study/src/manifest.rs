@@ -228,6 +228,12 @@ impl Frozen {
         let text = serde_json::to_vec(self).expect("plain data with text keys");
         Hash(xxh3_128(&text))
     }
+
+    /// A hash of what all scenarios say, in the order of the study.
+    #[must_use]
+    pub fn scenario_set(&self) -> Hash {
+        hash_of_ids(self.scenarios.iter().map(|scenario| scenario.hash))
+    }
 }
 
 fn frozen(plan: &Plan) -> Frozen {

@@ -86,6 +86,7 @@ fn known(found: &Found) -> BTreeSet<Hash> {
         manifest.circumstances.rows_digest,
         manifest.circumstances.scenarios_digest,
         Some(frozen.rollout_ids),
+        Some(frozen.scenario_set()),
     ];
     let scenarios = frozen.scenarios.iter().map(|scenario| scenario.hash);
     let digests = digests.into_iter().flatten();
