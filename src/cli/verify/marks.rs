@@ -169,7 +169,8 @@ pub(super) fn unescaped(line: &str) -> Option<String> {
         has_escape |= escape.is_some();
         if escape == Some('u') {
             let digits: String = letters.clone().take(4).collect();
-            if let Ok(unit) = u16::from_str_radix(&digits, 16) {
+            let is_whole = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if let Some(unit) = u16::from_str_radix(&digits, 16).ok().filter(|_| is_whole) {
                 units.push(unit);
                 letters.nth(3);
                 continue;
