@@ -1,6 +1,7 @@
 //! A sample of rollouts, run again: the trace digest and every cell are those of the row.
 
 use study::folder::ROWS;
+use study::row::Row;
 
 use super::check::{Check, RESTORE, Trouble};
 use super::found::Found;
@@ -25,11 +26,12 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check 
         let row = &rows[index];
         let again = case_of_row(row, &mut worlds.library)
             .and_then(|(case, policy)| run_again(&case, &policy));
-        let again = match again {
+        let again = again.map_err(|failure| failure.message());
+        let again = match again.and_then(|again| require_same_plugins(row, again)) {
             Ok(again) => again,
-            Err(failure) => {
+            Err(message) => {
                 missing += 1;
-                why.get_or_insert(format!("row {}: {}", index + 1, failure.message()));
+                why.get_or_insert(format!("row {}: {message}", index + 1));
                 continue;
             }
         };
@@ -51,6 +53,19 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check 
         }
     }
     check.looked_at(looked_at)
+}
+
+/// The row run again, if it was run with the script, profile and policy of then. Whether a row says of
+/// itself what the manifest says is another check.
+fn require_same_plugins(row: &Row, again: Row) -> Result<Row, String> {
+    let (then, now) = (&row.identity, &again.identity);
+    if then.profile_hash != now.profile_hash {
+        return Err("the script or the profile is another than it was".to_owned());
+    }
+    if then.policy_hash != now.policy_hash {
+        return Err("the policy is another than it was".to_owned());
+    }
+    Ok(again)
 }
 
 /// `wanted` different positions out of `count`, spread evenly. The step has no divisor in common with

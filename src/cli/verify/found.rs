@@ -13,7 +13,6 @@ use study::results;
 use study::row::{ROW_SCHEMA, Row, RowsError, read_csv, write_csv_records};
 
 use super::check::{Check, RESTORE, Trouble};
-use crate::cli::failure::Failure;
 use crate::cli::files::{self, MAX_RESULT_BYTES};
 
 /// Files of a folder that are looked at.
@@ -24,6 +23,9 @@ const DEEPEST: usize = 4;
 const MAX_MANIFEST_BYTES: u64 = 128 << 20;
 /// Bytes of all files together.
 const MAX_TOTAL_BYTES: u64 = 4 << 30;
+
+/// How the name of a file ends while it is being written.
+const UNFINISHED: &str = ".unfinished";
 
 /// The name of the check.
 const NAME: &str = "files and versions";
@@ -61,7 +63,7 @@ pub(super) struct Found {
 
 impl Found {
     /// Reads a folder.
-    pub(super) fn read(folder: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(folder: &Path) -> Self {
         let mut found = Self {
             folder: folder.to_owned(),
             files: Vec::new(),
@@ -83,7 +85,7 @@ impl Found {
         let lines = found.scenarios.as_ref().map_or(0, Vec::len);
         let looked_at = format!("{count} files; {rows} rows, {lines} scenarios");
         found.check = found.check.looked_at(looked_at);
-        Ok(found)
+        found
     }
 
     /// Lists a folder and those within it. Links are not followed: they could lead anywhere.
@@ -110,6 +112,10 @@ impl Found {
             if metadata.is_dir() && depth < DEEPEST {
                 self.list(&entry.path(), &format!("{name}/"), depth + 1);
             } else if metadata.is_file() {
+                self.check.require(!name.ends_with(UNFINISHED), || {
+                    let message = "it is what an interrupted write left";
+                    Trouble::of(&name, message, "remove it, or run the command again")
+                });
                 let path = entry.path();
                 self.files.push(Listed { name, path });
             } else {

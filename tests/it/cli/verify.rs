@@ -398,6 +398,13 @@ fn truncated_files_are_told_together() {
         let name = file.trim_start_matches("result/");
         caught(&place, "files and versions", &[name, "does not exist"]);
     }
+    let place = self::place();
+    place.write("result/rows.csv.unfinished", "");
+    caught(
+        &place,
+        "files and versions",
+        &["rows.csv.unfinished", "interrupted"],
+    );
 }
 
 #[test]
@@ -463,6 +470,16 @@ fn a_result_whose_worlds_are_gone_is_not_replayed_and_says_so() {
     place.run(&words).expect(0);
     let done = verify(&place, &[]).expect(0);
     assert!(done.out.contains("4 of 4 rows the same"), "{}", done.out);
+    let script = place.read("mine.script.ron");
+    place.write("mine.script.ron", format!("// Later.\n{script}"));
+    let done = verify(&place, &[]).expect(0);
+    assert!(done.out.contains("not checked"), "{}", done.out);
+    assert!(
+        done.out.contains("script or the profile is another"),
+        "{}",
+        done.out
+    );
+    place.write("mine.script.ron", script);
     std::fs::rename(place.path("mine.ron"), place.path("away.ron")).expect("renamed");
     let json = verify(&place, &["--format", "json"]).expect(0).json();
     let replay = named(&json, "replay");
