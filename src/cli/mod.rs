@@ -3,6 +3,7 @@
 //! Results go to standard output and everything else to standard error. A command gives back its
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
+mod calibrate;
 mod check;
 mod codes;
 mod corpus;
@@ -81,6 +82,8 @@ enum Command {
     Scorecard(scorecard::Args),
     /// Check that a result is whole, unchanged and fit to be given away
     Verify(verify::Args),
+    /// Fit a behaviour profile to published numbers
+    Calibrate(calibrate::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -152,6 +155,7 @@ impl Command {
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
             Self::Verify(args) => verify::run(args, terminal),
+            Self::Calibrate(args) => calibrate::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

@@ -99,12 +99,13 @@ impl<'m> Expected<'m> {
     fn stratum(&self, scenario: usize, seed: usize) -> Option<Stratum> {
         let group = self.frozen.scenarios[scenario].group.as_ref()?;
         let (before, size) = self.places[scenario];
-        let seeds = self.frozen.seeds.len();
         let narrow = |count| u32::try_from(count).expect("no study has so many rollouts");
         Some(Stratum {
             group: group.as_str().into(),
-            rank: narrow(before * seeds + seed),
-            size: narrow(size * seeds),
+            place: narrow(before),
+            places: narrow(size),
+            slice: narrow(seed),
+            slices: narrow(self.frozen.seeds.len()),
         })
     }
 }
