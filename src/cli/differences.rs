@@ -14,7 +14,8 @@ const DENYING: [&str; 4] = ["hold", "confirm", "quarantine", "block"];
 /// The first event at which two traces differ.
 #[derive(Debug)]
 pub(crate) struct EventDifference {
-    index: usize,
+    /// Which, from 0.
+    pub(crate) index: usize,
     /// What each says there; none if it has ended.
     events: [Option<Value>; 2],
     /// The same in words.

@@ -34,6 +34,13 @@ impl Failure {
         Self::new(Exit::Usage, Problem::new(message).maybe_help(help))
     }
 
+    /// What is wrong, in one line; only the first of several problems.
+    pub(crate) fn message(&self) -> String {
+        let first = self.complaints.iter().flat_map(Complaint::json).next();
+        let message = first.map(|first| first["message"].as_str().unwrap_or_default().to_owned());
+        message.unwrap_or_default()
+    }
+
     /// With a command that reproduces it.
     pub(crate) fn reproduced_by(mut self, command: String) -> Self {
         self.reproduce = Some(command);

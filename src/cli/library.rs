@@ -104,7 +104,11 @@ impl Library {
     }
 
     /// The world of this identity that says what the record is about.
-    fn world(&mut self, identity: &str, hash: &str) -> Result<(PathBuf, Scene), Failure> {
+    pub(crate) fn world(
+        &mut self,
+        identity: &str,
+        hash: &str,
+    ) -> Result<(PathBuf, Scene), Failure> {
         if let Some(found) = self.found.get(identity) {
             return Ok(found.clone());
         }

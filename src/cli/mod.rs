@@ -42,6 +42,7 @@ mod terminal;
 mod trace;
 mod traces;
 mod usage;
+mod verify;
 mod world_text;
 
 use std::ffi::OsString;
@@ -79,6 +80,8 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
+    /// Check that a result is whole, unchanged and fit to be given away
+    Verify(verify::Args),
     /// Fit a behaviour profile to published numbers
     Calibrate(calibrate::Args),
     /// Run one rollout under several policies from the identical state, and compare
@@ -151,6 +154,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, terminal),
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
+            Self::Verify(args) => verify::run(args, terminal),
             Self::Calibrate(args) => calibrate::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),

@@ -6,7 +6,7 @@ use std::str::Lines;
 
 use serde_json::{Map, Value};
 use study::folder::{MANIFEST, MAX_ROWS_BYTES, ROWS, SCENARIOS};
-use study::manifest::ManifestError;
+use study::manifest::{Manifest, ManifestError};
 use study::results::{self, Results, ResultsError};
 use study::row::RowsError;
 
@@ -62,17 +62,17 @@ pub(crate) enum Record {
 pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
     let record = read_any(path)?;
     if let Record::Results(results) = &record {
-        require_whole(results, path)?;
+        require_whole(&results.manifest, path)?;
     }
     Ok(record)
 }
 
 /// Fails if the result is that of a shard.
-fn require_whole(results: &Results, path: &Path) -> Result<(), Failure> {
-    let Some(shard) = results.manifest.circumstances.shard else {
+pub(crate) fn require_whole(manifest: &Manifest, path: &Path) -> Result<(), Failure> {
+    let Some(shard) = manifest.circumstances.shard else {
         return Ok(());
     };
-    let name = &results.manifest.frozen.name;
+    let name = &manifest.frozen.name;
     let message = format!("this is shard {shard} of the study `{name}`, not a whole result");
     let problem = Problem::new(message)
         .code(Code::WrongFile)

@@ -81,7 +81,7 @@ fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Ex
 }
 
 /// The row of the rollout, run again from its own fork point.
-fn run_again(case: &Case, policy: &Choice) -> Result<Row, Failure> {
+pub(crate) fn run_again(case: &Case, policy: &Choice) -> Result<Row, Failure> {
     let (mut rollout, hashes) = case.start(policy)?;
     let mut row = None;
     run_group(
@@ -163,10 +163,7 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
     }
     let mut library = Library::beside(&args.record, &args.worlds);
     let (case, policy) = case_of_trace(trace, &mut library)?;
-    let (mut rollout, hashes) = case.start(&policy)?;
-    rollout.run();
-    let reveal = trace.header.get("redacted") == Some(&Value::Bool(false));
-    let again = again(&case, &policy, hashes, &rollout, reveal)?;
+    let again = trace_again(trace, &case, &policy)?;
     let known = trace
         .header
         .iter()
@@ -204,6 +201,18 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
             Ok(Exit::NotDeterministic)
         }
     }
+}
+
+/// The rollout of a trace, run again and written as the trace is.
+pub(crate) fn trace_again(
+    trace: &TraceFile,
+    case: &Case,
+    policy: &Choice,
+) -> Result<TraceFile, Failure> {
+    let (mut rollout, hashes) = case.start(policy)?;
+    rollout.run();
+    let reveal = trace.header.get("redacted") == Some(&Value::Bool(false));
+    again(case, policy, hashes, &rollout, reveal)
 }
 
 fn told(difference: &EventDifference) -> String {

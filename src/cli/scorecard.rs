@@ -18,6 +18,12 @@ use super::terminal::Terminal;
 /// The studies that make published numbers besides the main one.
 const OTHERS: [&str; 2] = ["stress", "second_model"];
 
+/// The files beside a result.
+pub(crate) const FILES: [&str; 2] = [MARKDOWN_FILE, JSON_FILE];
+
+/// What stands over the table that only `--fresh-seeds` adds.
+pub(crate) const FRESH_HEADING: &str = "nothing fitted on them";
+
 /// The scorecard beside a result.
 const MARKDOWN_FILE: &str = "scorecard.md";
 
@@ -60,12 +66,7 @@ pub(crate) struct Args {
 
 /// Prints the scorecard, and writes it beside the rows.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let main = reports::result(&args.folder)?;
-    require_main(&main, &args.folder)?;
-    let mut studies = vec![main];
-    for name in OTHERS {
-        studies.push(beside(&args.folder, name, &studies[0], terminal)?);
-    }
+    let studies = studies(reports::result(&args.folder)?, &args.folder, terminal)?;
     let card = card(&studies)?;
     let mut parts = vec![
         card.totals(),
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
             card.misses()
         },
     ];
-    let mut whole = vec![card.totals(), card.misses(), card.table()];
+    let mut whole = whole(&card);
     if args.fresh_seeds > 0 {
         let fresh = fresh(args.fresh_seeds, studies[0].manifest.frozen.study_seed)?;
         parts.push(fresh.clone());
@@ -97,6 +98,34 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Ok)
+}
+
+/// The result of the main study in a folder, and those of the other studies.
+fn studies(main: Results, folder: &Path, terminal: &Terminal) -> Result<Vec<Results>, Failure> {
+    require_main(&main, folder)?;
+    let mut studies = vec![main];
+    for name in OTHERS {
+        studies.push(beside(folder, name, &studies[0], terminal)?);
+    }
+    Ok(studies)
+}
+
+/// The whole scorecard as tables.
+fn whole(card: &Scorecard) -> Vec<Table> {
+    vec![card.totals(), card.misses(), card.table()]
+}
+
+/// The files beside a result, and what they say of it without fresh seeds.
+pub(crate) fn files(
+    main: &Results,
+    folder: &Path,
+    terminal: &Terminal,
+) -> Result<Vec<(&'static str, String)>, Failure> {
+    let card = card(&studies(main.clone(), folder, terminal)?)?;
+    Ok(vec![
+        (MARKDOWN_FILE, render(&whole(&card), Written::Markdown)),
+        (JSON_FILE, card.to_json()),
+    ])
 }
 
 /// Fails if a result is of another study than the published one.

@@ -19,6 +19,9 @@ use super::problem::Problem;
 use super::reports;
 use super::terminal::Terminal;
 
+/// The files beside a result.
+pub(crate) const FILES: [&str; 2] = [TABLES_FILE, CLAIMS_FILE];
+
 /// The tables beside a result.
 const TABLES_FILE: &str = "tables.md";
 
@@ -120,16 +123,10 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let analyses = reports::analyses(&results, &args.compare);
-    let mut printed: Vec<Table> = Vec::new();
-    for analysis in &analyses {
-        match &wanted {
-            None => printed.extend(tables::all(analysis)),
-            Some(ids) => printed.extend(ids.iter().filter_map(|id| tables::one(analysis, id))),
-        }
-    }
-    if wanted.as_ref().is_none_or(|ids| ids.contains(&PARSER)) {
-        printed.push(tables::parser::table(&reports::parser_counts()?));
-    }
+    let printed = match &wanted {
+        None => all(&analyses)?,
+        Some(ids) => some(&analyses, ids)?,
+    };
     if printed.is_empty() {
         let message = format!(
             "the result has no rows for table {}",
@@ -142,12 +139,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     terminal.print(&render(&printed, args.format.written()))?;
     if wanted.is_none() && !args.no_files {
-        reports::write_beside(
-            &args.folder,
-            TABLES_FILE,
-            &render(&printed, Written::Markdown),
-        )?;
-        reports::write_beside(&args.folder, CLAIMS_FILE, &claims::to_json(&analyses))?;
+        for (name, text) in made(&printed, &analyses) {
+            reports::write_beside(&args.folder, name, &text)?;
+        }
         let folder = files::shown(&args.folder);
         terminal.note(&format!(
             "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
@@ -200,6 +194,39 @@ fn decided(
         }
     }
     Ok(exit)
+}
+
+/// Every table that the rows are enough for.
+fn all(analyses: &[Analysis<'_>]) -> Result<Vec<Table>, Failure> {
+    let mut all: Vec<Table> = analyses.iter().flat_map(tables::all).collect();
+    all.push(tables::parser::table(&reports::parser_counts()?));
+    Ok(all)
+}
+
+/// Those of the tables with these ids that the rows are enough for.
+fn some(analyses: &[Analysis<'_>], ids: &[&str]) -> Result<Vec<Table>, Failure> {
+    let mut some: Vec<Table> = Vec::new();
+    for analysis in analyses {
+        some.extend(ids.iter().filter_map(|id| tables::one(analysis, id)));
+    }
+    if ids.contains(&PARSER) {
+        some.push(tables::parser::table(&reports::parser_counts()?));
+    }
+    Ok(some)
+}
+
+/// What is written beside a result.
+fn made(tables: &[Table], analyses: &[Analysis<'_>]) -> Vec<(&'static str, String)> {
+    vec![
+        (TABLES_FILE, render(tables, Written::Markdown)),
+        (CLAIMS_FILE, claims::to_json(analyses)),
+    ]
+}
+
+/// The files beside a result, and what they say of it.
+pub(crate) fn files(results: &Results) -> Result<Vec<(&'static str, String)>, Failure> {
+    let analyses = reports::analyses(results, &[]);
+    Ok(made(&all(&analyses)?, &analyses))
 }
 
 /// The ids of the tables asked for; none for all of them.

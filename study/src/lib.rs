@@ -5,7 +5,9 @@
 //! [`journal`] keeps what is finished meanwhile, [`results`] writes it to a [`folder`]. A [`shard`] of
 //! a study goes the same way, and [`merge`] puts the shards together. One rollout becomes one [`row`],
 //! and [`metrics`] says what its numbers mean. What needs several rows is in [`paired`] and
-//! [`spread`], what needs two traces in [`divergence`].
+//! [`spread`], what needs two traces in [`divergence`]. Whether a result is what it says it is can be
+//! seen from it alone: [`expected`] says which rollouts a manifest is about, [`laws`] what holds within
+//! every row.
 //!
 //! # Definitions
 //!
@@ -35,9 +37,11 @@
 
 pub mod columns;
 pub mod divergence;
+pub mod expected;
 pub mod folder;
 pub mod journal;
 pub mod latency;
+pub mod laws;
 pub mod manifest;
 pub mod merge;
 pub mod metrics;

@@ -4,13 +4,13 @@ use std::fmt;
 
 use plugins::setting::{Instrumentation, User};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
 use crate::plan::Plan;
 use crate::plan::cast::PARSER;
 use crate::plan::file::{Latents, SCHEMA as STUDY_SCHEMA};
-use crate::rollout_id::ROLLOUT_ID_VERSION;
+use crate::rollout_id::{ROLLOUT_ID_VERSION, hash_of_ids};
 use crate::row::ROW_SCHEMA;
 use crate::shard::Shard;
 
@@ -228,6 +228,12 @@ impl Frozen {
         let text = serde_json::to_vec(self).expect("plain data with text keys");
         Hash(xxh3_128(&text))
     }
+
+    /// A hash of what all scenarios say, in the order of the study.
+    #[must_use]
+    pub fn scenario_set(&self) -> Hash {
+        hash_of_ids(self.scenarios.iter().map(|scenario| scenario.hash))
+    }
 }
 
 fn frozen(plan: &Plan) -> Frozen {
@@ -238,10 +244,6 @@ fn frozen(plan: &Plan) -> Frozen {
     };
     let policies = plan.cast.policies.iter();
     let models = plan.cast.models.iter();
-    let mut ids = Xxh3::new();
-    for id in plan.ids() {
-        ids.update(&id.0.to_le_bytes());
-    }
     Frozen {
         name: study.name.clone(),
         study_seed: study.study_seed,
@@ -266,7 +268,7 @@ fn frozen(plan: &Plan) -> Frozen {
             })
             .collect(),
         rollouts: plan.ids().len() as u64,
-        rollout_ids: Hash(ids.digest128()),
+        rollout_ids: hash_of_ids(plan.ids().iter().copied()),
         versions: Versions {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             study_schema: STUDY_SCHEMA,
@@ -275,6 +277,9 @@ fn frozen(plan: &Plan) -> Frozen {
         },
     }
 }
+
+/// The version of a line of `scenarios.jsonl`.
+pub const SCENARIO_SCHEMA: u32 = 1;
 
 /// One line of `scenarios.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -316,7 +321,7 @@ pub fn scenario_lines(plan: &Plan) -> Vec<ScenarioLine> {
             let briefing = &scenario.briefing;
             let untrusted = briefing.untrusted.iter();
             ScenarioLine {
-                schema: 1,
+                schema: SCENARIO_SCHEMA,
                 scenario_id: scenario.identity.to_string(),
                 scenario_hash: Hash(scenario.content_hash),
                 family: scenario.family.to_string(),

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::columns::Hash;
 use crate::manifest::{Circumstances, Manifest};
 use crate::results::Results;
+use crate::rollout_id::hash_of_ids;
 use crate::row::{Row, csv_header, write_csv_records};
 use crate::shard::Shard;
 
@@ -200,7 +199,8 @@ impl Merger {
         };
         let shards = self.shards.into_values().map(|kept| kept.rows);
         let rows = in_turn(shards.collect(), manifest.frozen.policies.len());
-        let (stated, found) = (manifest.frozen.rollout_ids, hash_of_ids(&rows));
+        let ids = rows.iter().map(|row| row.identity.rollout_id);
+        let (stated, found) = (manifest.frozen.rollout_ids, hash_of_ids(ids));
         if stated != found {
             return Err(MergeError::OtherRows { stated, found });
         }
@@ -275,14 +275,6 @@ fn in_turn(shards: Vec<Vec<Row>>, policies: usize) -> Vec<Row> {
         }
     }
     rows
-}
-
-fn hash_of_ids(rows: &[Row]) -> Hash {
-    let mut ids = Xxh3::new();
-    for row in rows {
-        ids.update(&row.identity.rollout_id.0.to_le_bytes());
-    }
-    Hash(ids.digest128())
 }
 
 fn missing(shards: &[Shard]) -> String {

@@ -220,7 +220,9 @@ fn write_whole(path: &Path, pieces: &[&[u8]]) -> Result<(), FileError> {
     write().map_err(failed("write", path))
 }
 
-fn digest(pieces: &[&[u8]]) -> Hash {
+/// The digest of a file of a result, given in pieces.
+#[must_use]
+pub fn digest(pieces: &[&[u8]]) -> Hash {
     let mut hasher = Xxh3::new();
     for piece in pieces {
         hasher.update(piece);

@@ -2,7 +2,7 @@
 
 use plugins::setting::{Instrumentation, User};
 use plugins::value::Text;
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::columns::Hash;
 
@@ -63,6 +63,16 @@ impl RolloutFields {
         }
         Hash(xxh3_128(&bytes))
     }
+}
+
+/// The hash of the ids of several rollouts, in this order.
+#[must_use]
+pub fn hash_of_ids(ids: impl IntoIterator<Item = Hash>) -> Hash {
+    let mut hasher = Xxh3::new();
+    for id in ids {
+        hasher.update(&id.0.to_le_bytes());
+    }
+    Hash(hasher.digest128())
 }
 
 /// Adds a text so that no two lists of texts run into each other.

@@ -16,6 +16,7 @@ mod shards;
 mod streams;
 mod studies;
 mod tables;
+mod verify;
 mod why;
 
 use std::io::Write;

@@ -34,6 +34,7 @@ pub mod places;
 mod shape;
 pub mod spec;
 
+pub use check::text::{Mark, marks};
 pub use load::{Checked, MAX_BYTES, check, load, load_bytes};
 
 #[cfg(test)]

@@ -16,9 +16,7 @@ mod seeds;
 mod spread;
 mod utility;
 
-use study::columns::Hash;
 use worlds::spec::Stage;
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::analysis::Analysis;
 use crate::claims;
@@ -156,7 +154,7 @@ fn footed(mut table: Table, analysis: &Analysis<'_>) -> Table {
     table.note(format!(
         "Study {}, model {model}, scenario set {}, {} scenarios, seeds {}.",
         frozen.name,
-        scenario_set(analysis),
+        frozen.scenario_set(),
         frozen.scenarios.len(),
         frozen
             .seeds
@@ -166,15 +164,6 @@ fn footed(mut table: Table, analysis: &Analysis<'_>) -> Table {
             .join(", "),
     ));
     table
-}
-
-/// A hash of what all scenarios say, in the order of the study.
-fn scenario_set(analysis: &Analysis<'_>) -> Hash {
-    let mut hasher = Xxh3::new();
-    for scenario in &analysis.evidence.manifest.frozen.scenarios {
-        hasher.update(&scenario.hash.0.to_le_bytes());
-    }
-    Hash(hasher.digest128())
 }
 
 /// A table of the paper for which nothing is simulated yet.

@@ -87,7 +87,13 @@ impl std::fmt::Debug for Part {
 /// The hash of a model backend together with the configuration text that it is made from.
 #[must_use]
 pub fn profile_hash(resolved: Hash, configuration: &str) -> Hash {
-    Hash(resolved.0 ^ xxh3_128(configuration.as_bytes()))
+    profile_hash_of(resolved, Hash(xxh3_128(configuration.as_bytes())))
+}
+
+/// The same, of the hash of the configuration text.
+#[must_use]
+pub const fn profile_hash_of(resolved: Hash, configuration_hash: Hash) -> Hash {
+    Hash(resolved.0 ^ configuration_hash.0)
 }
 
 impl CastPolicy {

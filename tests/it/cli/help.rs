@@ -4,8 +4,21 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 12] = [
-    "study", "merge", "run", "step", "pair", "trace", "check", "replay", "diff", "parse", "list",
+const COMMANDS: [&str; 15] = [
+    "study",
+    "merge",
+    "tables",
+    "scorecard",
+    "verify",
+    "run",
+    "step",
+    "pair",
+    "trace",
+    "check",
+    "replay",
+    "diff",
+    "parse",
+    "list",
     "explain",
 ];
 const KINDS: [&str; 9] = [

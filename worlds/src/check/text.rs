@@ -7,12 +7,56 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::diagnostic::{Code, Problem, Problems, shortened};
+use crate::diagnostic::{Code, MOST_PROBLEMS, Problem, Problems, shortened};
 use crate::outline::{At, Outline, Shape};
 use crate::shape::out_of_range;
 
 mod address;
 mod marker;
+
+/// Something in a text that paper 3.7 keeps out of whatever is released: hidden text, an address that
+/// somebody could own, an encoded run, active markup or an operational payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The kind.
+    pub code: Code,
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// What it is.
+    pub what: String,
+}
+
+/// The marks in a text that is no world file, in the order of their kinds: the same lists by which
+/// world files are refused.
+#[must_use]
+pub fn marks(text: &str) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let letters = text.char_indices();
+    for (at, letter) in letters.filter(|(_, letter)| marker::is_invisible(*letter)) {
+        marks.push(Mark {
+            code: Code::InvisibleCharacter,
+            range: at..at + letter.len_utf8(),
+            what: message_of(letter),
+        });
+        if marks.len() == MOST_PROBLEMS {
+            break;
+        }
+    }
+    for range in address::foreign(text) {
+        marks.push(Mark {
+            code: Code::ForeignAddress,
+            what: format!(
+                "`{}` is not a local address",
+                shortened(&text[range.clone()])
+            ),
+            range,
+        });
+    }
+    for (code, range, what) in marker::found(text) {
+        marks.push(Mark { code, range, what });
+    }
+    marks
+}
 
 /// Checks every text, key and number of the file.
 pub(crate) fn check(outline: &Outline<'_>, problems: &mut Problems) {
@@ -38,11 +82,15 @@ pub(crate) fn visible(text: &str, problems: &mut Problems) {
     }
 }
 
-fn invisible(letter: char, span: Range<usize>) -> Problem {
-    let message = format!(
+fn message_of(letter: char) -> String {
+    format!(
         "a character that nobody can see: U+{:04X}",
         u32::from(letter)
-    );
+    )
+}
+
+fn invisible(letter: char, span: Range<usize>) -> Problem {
+    let message = message_of(letter);
     let help = if letter == '\u{FEFF}' {
         "save the file without a byte order mark"
     } else {
@@ -154,5 +202,28 @@ fn refuse_repetitions(at: At<'_>, problems: &mut Problems) {
         } else {
             seen.insert(label, span);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_mark_is_found_in_any_text() {
+        let text = format!(
+            "a{}b eve@evil.test <script> rm -rf %41%42%43%44",
+            '\u{200B}'
+        );
+        let codes: Vec<Code> = marks(&text).into_iter().map(|mark| mark.code).collect();
+        let expected = [
+            Code::InvisibleCharacter,
+            Code::ForeignAddress,
+            Code::EncodedRun,
+            Code::ActiveMarkup,
+            Code::OperationalPayload,
+        ];
+        assert_eq!(codes, expected);
+        assert_eq!(marks("Mail the plan to partner@trusted.local."), []);
     }
 }
