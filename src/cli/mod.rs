@@ -12,6 +12,7 @@ mod exit;
 mod explain;
 mod failure;
 mod families;
+mod figures;
 mod files;
 mod library;
 mod list;
@@ -78,6 +79,8 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
+    /// Draw the figures of a result
+    Figures(figures::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -148,6 +151,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, terminal),
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
+            Self::Figures(args) => figures::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),
