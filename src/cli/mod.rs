@@ -3,6 +3,7 @@
 //! Results go to standard output and everything else to standard error. A command gives back its
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
+mod cases;
 mod check;
 mod codes;
 mod corpus;
@@ -22,6 +23,7 @@ mod nearest;
 mod options;
 mod pair;
 mod parse;
+mod played;
 mod problem;
 mod profiles;
 mod recordings;
@@ -79,8 +81,10 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
-    /// Draw the figures of a result
+    /// Draw the figures of a result, or of a world
     Figures(figures::Args),
+    /// Print the index of the case studies, and write them as redacted traces with explanations
+    Cases(cases::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -152,6 +156,7 @@ impl Command {
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
             Self::Figures(args) => figures::run(args, terminal),
+            Self::Cases(args) => cases::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

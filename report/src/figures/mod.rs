@@ -1,28 +1,33 @@
 //! The paper's Figures 1 to 7 as SVG, each made anew from what it is about: rows, a manifest, a
 //! world, or two traces. One file for each figure; a figure is a function from data to text.
 //!
-//! Plots are plain elements of our own ([`svg`]) rather than those of a plotting crate: the same
+//! Plots are plain elements of our own (`svg`) rather than those of a plotting crate: the same
 //! writer draws the schematics, which no such crate does, and it names patterns, titles and
 //! descriptions, which none of the light ones can.
 
 mod bars;
 mod completion;
+mod layered;
 mod memory;
 mod operating_points;
 mod palette;
+mod pipeline;
+pub mod repair;
 mod strong_baseline;
 mod svg;
+pub mod threat_model;
 
 use std::fmt;
 
 use crate::analysis::Analysis;
 
-/// The figures that are drawn from the rows of a study alone, by their number in the paper.
-const OF_ROWS: [(u8, Maker); 4] = [
+/// The figures that are drawn from a study alone, by their number in the paper.
+const OF_STUDIES: [(u8, Maker); 5] = [
     (3, completion::figure),
     (4, operating_points::figure),
     (5, strong_baseline::figure),
     (6, memory::figure),
+    (7, |analysis| Ok(pipeline::figure(analysis))),
 ];
 
 type Maker = fn(&Analysis<'_>) -> Result<String, NothingToDraw>;
@@ -43,13 +48,11 @@ impl fmt::Display for NothingToDraw {
     }
 }
 
-/// A figure that is drawn from the rows of a study, as SVG; none if it is drawn from something else.
-///
-/// # Errors
-/// When the rows do not hold what the figure shows.
+/// A figure that is drawn from a study alone, as SVG, or why it cannot be; none if the figure of
+/// this number is drawn from something else.
 #[must_use]
-pub fn of_rows(analysis: &Analysis<'_>, number: u8) -> Option<Result<String, NothingToDraw>> {
-    let (_, make) = OF_ROWS.iter().find(|(other, _)| *other == number)?;
+pub fn of_study(analysis: &Analysis<'_>, number: u8) -> Option<Result<String, NothingToDraw>> {
+    let (_, make) = OF_STUDIES.iter().find(|(other, _)| *other == number)?;
     Some(make(analysis))
 }
 

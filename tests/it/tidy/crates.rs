@@ -24,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("engine", &["plugins", "worlds"]),
     ("statistics", &[]),
     ("study", &["plugins", "worlds", "engine"]),
-    ("report", &["worlds", "statistics", "study"]),
+    ("report", &["plugins", "worlds", "statistics", "study"]),
     ("xtask", &[]),
     ("tests/oracle", &["plugins", "worlds"]),
     (
