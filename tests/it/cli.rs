@@ -1,7 +1,9 @@
 //! The program `containment`, run as a user runs it.
 
+mod cases;
 mod corpora;
 mod families;
+mod figures;
 mod files;
 mod help;
 mod limits;

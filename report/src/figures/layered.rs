@@ -17,6 +17,8 @@ const TOP: f64 = 88.0;
 const BETWEEN: f64 = 20.0;
 /// The height of a line of a box.
 const LINE: f64 = 14.0;
+/// How many arrows between boxes of one column are drawn beside each other before they overlap.
+const LANES: u32 = 8;
 /// Letters of a box.
 const SIZE: f64 = 10.5;
 
@@ -42,6 +44,11 @@ impl Kind {
             Self::Authority => Stroke::of(GREEN, 2.2),
         }
     }
+}
+
+/// So many of something.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A box.
@@ -165,15 +172,17 @@ impl Layered {
     }
 
     fn draw_arrows(&self, drawing: &mut Drawing, areas: &[Area], boxes_end: f64) {
-        let (mut beside, mut below) = (10.0, boxes_end + 10.0);
+        let mut beside = vec![0_u32; self.headings.len()];
+        let mut below = boxes_end + 10.0;
         for arrow in &self.arrows {
             let (from, to) = (areas[arrow.from], areas[arrow.to]);
             let columns = (self.nodes[arrow.from].column, self.nodes[arrow.to].column);
             let path = match columns.0.cmp(&columns.1) {
                 Ordering::Less => vec![at(from.right(), from.middle()), at(to.left, to.middle())],
                 Ordering::Equal => {
-                    beside += 5.0;
-                    around(from, to, beside)
+                    let lane = &mut beside[columns.0 as usize];
+                    *lane += 1;
+                    around(from, to, 10.0 + 5.0 * f64::from(*lane % LANES))
                 }
                 Ordering::Greater => {
                     below += 9.0;

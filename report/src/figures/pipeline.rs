@@ -4,7 +4,7 @@
 use study::columns::Hash;
 use study::manifest::Manifest;
 
-use super::layered::{Kind, Layered};
+use super::layered::{Kind, Layered, counted};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 
@@ -15,11 +15,10 @@ const ROWS: u32 = 2;
 const MADE: u32 = 3;
 
 /// What is made from rows, with what it answers.
-const OUTPUTS: [(&str, &str); 6] = [
-    ("tables", "`containment tables`"),
+const OUTPUTS: [(&str, &str); 5] = [
+    ("tables", "containment tables"),
     ("claims", "what each number may be claimed for"),
-    ("figures", "`containment figures`"),
-    ("case studies", "redacted traces, `containment cases`"),
+    ("figures", "containment figures"),
     ("scorecard", "beside the published numbers"),
     ("replay", "runs rows again and compares"),
 ];
@@ -37,29 +36,33 @@ fn draw(manifest: &Manifest, families: u64) -> String {
         title: format!("Figure 7. Artifact pipeline: {}", frozen.name),
         headings: vec!["Inputs", "Frozen", "Simulated", "Made from the rows"],
         note: "Numbers and digests are those of the manifest. Paths, clocks and the number of workers \
-               enter none of them. Adapters to other benchmarks are not simulated yet."
+               enter none of them. The case studies are rollouts of shipped worlds and need no rows; \
+               adapters to other benchmarks are not simulated yet."
             .to_owned(),
         ..Layered::default()
     };
     let inputs = [
         (
             format!("{families} families"),
-            format!("{} world files", circumstances.world_files.len()),
+            counted(circumstances.world_files.len(), "world file", "world files"),
         ),
         (
-            format!("{} scenarios", frozen.scenarios.len()),
+            counted(frozen.scenarios.len(), "scenario", "scenarios"),
             "with their scripts".to_owned(),
         ),
         (
-            format!("{} defences", frozen.policies.len()),
+            counted(frozen.policies.len(), "defence", "defences"),
             "by version and parameters".to_owned(),
         ),
         (
-            format!("{} models, 1 parser", frozen.models.len()),
+            format!(
+                "{}, 1 parser",
+                counted(frozen.models.len(), "model", "models")
+            ),
             format!("parser {}", short(frozen.parser.hash)),
         ),
         (
-            format!("{} seeds", frozen.seeds.len()),
+            counted(frozen.seeds.len(), "seed", "seeds"),
             format!("study seed {}", frozen.study_seed),
         ),
     ];
@@ -92,7 +95,7 @@ fn draw(manifest: &Manifest, families: u64) -> String {
     schematic.arrow(frozen_box, rows, Kind::Plain);
     schematic.arrow(frozen_box, lines, Kind::Plain);
     for (name, says) in OUTPUTS {
-        let made = schematic.add(MADE, name, &[says.replace('`', "")], Kind::Plain);
+        let made = schematic.add(MADE, name, &[says.to_owned()], Kind::Plain);
         schematic.arrow(rows, made, Kind::Plain);
     }
     schematic.draw()

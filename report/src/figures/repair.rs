@@ -137,7 +137,7 @@ fn draw(
     let mut top = TOP;
     for tick in &ticks {
         drawing.line(
-            at(MARGIN, top - 5.0),
+            at(MARGIN + TICKS - 30.0, top - 5.0),
             at(width - MARGIN, top - 5.0),
             Stroke::GUIDE,
         );

@@ -6,7 +6,7 @@ use plugins::briefing::{Channel, Trust};
 use plugins::tool::{Operation, RiskClass};
 use worlds::spec::Scenario;
 
-use super::layered::{Kind, Layered};
+use super::layered::{Kind, Layered, counted};
 
 const SOURCES: u32 = 0;
 const AGENTS: u32 = 1;
@@ -59,7 +59,10 @@ struct Drawn<'s> {
 impl Drawn<'_> {
     fn agents_and_stores(&mut self) {
         for agent in &self.scenario.briefing.agents {
-            let says = [format!("agent, {} tools", agent.tools.len())];
+            let says = [format!(
+                "agent, {}",
+                counted(agent.tools.len(), "tool", "tools")
+            )];
             let place = self.schematic.add(AGENTS, &*agent.name, &says, Kind::Plain);
             self.agents.push(place);
         }

@@ -40,6 +40,7 @@ pub(crate) struct Args {
 /// A world of a case study, run under its policies.
 struct Group {
     case: Case,
+    policies: &'static [&'static str],
     sides: Vec<Played>,
 }
 
@@ -79,6 +80,7 @@ fn played(study: &Study, terminal: &Terminal) -> Result<Vec<Group>, Failure> {
         let sides = sides.map(|policy| Played::under(&case, policy));
         Ok(Group {
             sides: sides.collect::<Result<_, Failure>>()?,
+            policies: matched.policies,
             case,
         })
     };

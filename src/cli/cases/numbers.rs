@@ -43,32 +43,24 @@ pub(super) fn table(group: &Group) -> String {
     let rows: Vec<Row> = group.sides.iter().map(|side| side.row.clone()).collect();
     let columns: Vec<BTreeMap<String, String>> = rows.iter().map(columns).collect();
     let title = format!("World {}", group.case.scene.scenario.identity);
-    let mut table = Table::new("numbers", title, &["Number", "Defence", "Value"]);
+    let headings: Vec<&'static str> = std::iter::once("Number")
+        .chain(group.policies.iter().copied())
+        .collect();
+    let mut table = Table::new("numbers", title, &headings);
     let mut line = |name: &str, values: Vec<Option<String>>| {
-        if values.iter().all(Option::is_none) {
-            return;
-        }
-        for (side, value) in group.sides.iter().zip(values) {
-            table.row([
-                Cell::text(name),
-                Cell::text(&*side.policy),
-                Cell::text(value.unwrap_or_else(|| "N/A".to_owned())),
-            ]);
+        if values.iter().any(Option::is_some) {
+            let cell = |value: Option<String>| value.map_or_else(Cell::not_applicable, Cell::text);
+            table.row(std::iter::once(Cell::text(name)).chain(values.into_iter().map(cell)));
         }
     };
     for name in SHOWN {
         line(name, columns.iter().map(|of| value(of, name)).collect());
     }
-    if group.sides.len() > 1 {
-        let policies: Vec<String> = group.sides.iter().map(|side| side.policy.clone()).collect();
-        let common = spread_fixed_max(&rows, &policies);
-        let common = common.into_iter();
-        line(
-            "spread over the larger region of both",
-            common
-                .map(|ratio| ratio.map(|ratio| ratio.to_string()))
-                .collect(),
-        );
+    if group.policies.len() > 1 {
+        let policies: Vec<String> = group.policies.iter().map(|&name| name.into()).collect();
+        let common = spread_fixed_max(&rows, &policies).into_iter();
+        let common = common.map(|ratio| ratio.map(|ratio| ratio.to_string()));
+        line("spread over the larger region of both", common.collect());
     }
     render(&[table], Format::Markdown)
 }
@@ -87,11 +79,11 @@ fn columns(row: &Row) -> BTreeMap<String, String> {
 
 /// A number as a page shows it: a ratio as both its counts, the truth as 1 or 0.
 fn value(columns: &BTreeMap<String, String>, name: &str) -> Option<String> {
-    if let Some(value) = columns.get(name) {
-        return Some(value.clone());
-    }
     let part = |part: &str| columns.get(&format!("{name}_{part}"));
-    Some(format!("{}/{}", part("numerator")?, part("denominator")?))
+    match (part("numerator"), part("denominator")) {
+        (Some(numerator), Some(denominator)) => Some(format!("{numerator}/{denominator}")),
+        _ => columns.get(name).cloned(),
+    }
 }
 
 #[cfg(test)]

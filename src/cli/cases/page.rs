@@ -163,23 +163,26 @@ fn parted(group: &Group) -> String {
     out
 }
 
-/// The rule of the decision at an event, or of the next after it, and what it says.
+/// What the rule of the decision at an event says, and which fields decided; nothing if the event is
+/// no decision.
 fn reason(side: &Played, index: usize) -> String {
-    let later = side.events.iter().skip(index);
-    let Some(ruled) = later.into_iter().find(|event| event["what"] == "ruled") else {
-        return String::new();
+    let event = side.events.get(index);
+    let Some(ruled) = event.filter(|event| event["what"] == "ruled") else {
+        return " No decision is made there.".to_owned();
     };
     let rule = ruled["rule"].as_str().unwrap_or_default();
     let docs: Vec<&str> = rule
         .split('+')
         .filter_map(|rule| Some(rules::find(rule)?.doc))
         .collect();
-    let doc = if docs.is_empty() {
+    let fields = ruled["fields"].as_array().into_iter().flatten();
+    let fields: Vec<&str> = fields.filter_map(Value::as_str).collect();
+    let deciding = if fields.is_empty() {
         String::new()
     } else {
-        format!(": {}", docs.join(" "))
+        format!(" Deciding here: {}.", fields.join(", "))
     };
-    format!(" Rule `{rule}`{doc}")
+    format!(" {}{deciding}", docs.join(" "))
 }
 
 /// What each rollout committed, and what it undid.
