@@ -176,7 +176,7 @@ fn draw_axes(drawing: &mut Drawing, x: &Axis, y: &Axis) {
     let letters = Letters::new(12.0, Anchor::Middle);
     drawing.text(
         at(AREA.center(), AREA.bottom() + 40.0),
-        "Logged taint spread, all stages (share of logged nodes)",
+        "Logged taint spread, all stages (share of reachable nodes)",
         letters,
     );
     drawing.text(
@@ -275,7 +275,7 @@ mod tests {
             assert!(svg.contains(&format!(">{label}</text>")), "no {label}");
         }
         assert!(svg.contains("Committed policy violation (share of rollouts)</text>"));
-        assert!(svg.contains("Logged taint spread, all stages (share of logged nodes)</text>"));
+        assert!(svg.contains("Logged taint spread, all stages (share of reachable nodes)</text>"));
         assert_eq!(svg, draw(&marks(), "Study s."));
     }
 

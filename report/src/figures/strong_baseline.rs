@@ -45,7 +45,7 @@ const OBSERVABLES: [Observable; 3] = [
     Observable {
         heading: "Logged spread",
         better: "all stages; diagnostic",
-        axis: "Logged spread (share of logged nodes)",
+        axis: "Logged spread (share of reachable nodes)",
         metric: SPREAD,
         scope: Scope::All,
     },

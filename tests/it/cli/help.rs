@@ -4,8 +4,22 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 12] = [
-    "study", "merge", "run", "step", "pair", "trace", "check", "replay", "diff", "parse", "list",
+const COMMANDS: [&str; 16] = [
+    "study",
+    "merge",
+    "tables",
+    "scorecard",
+    "figures",
+    "cases",
+    "run",
+    "step",
+    "pair",
+    "trace",
+    "check",
+    "replay",
+    "diff",
+    "parse",
+    "list",
     "explain",
 ];
 const KINDS: [&str; 9] = [
