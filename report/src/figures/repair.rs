@@ -4,8 +4,8 @@
 use worlds::spec::Stage;
 
 use super::palette::{BLUE, GREEN, INK, PAPER, VERMILLION};
-use super::study_words;
 use super::svg::{Anchor, Area, Drawing, Letters, Stroke, at};
+use super::{NothingToDraw, study_words};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{COMPLETION, HARM};
@@ -80,8 +80,18 @@ pub struct Lane {
 
 /// Two rollouts of one scenario side by side, and below them the numbers of a study, if there is
 /// one.
-#[must_use]
-pub fn figure(scenario: &str, lanes: &[Lane; 2], study: Option<&Analysis<'_>>) -> String {
+///
+/// # Errors
+/// When neither rollout has a step.
+pub fn figure(
+    scenario: &str,
+    lanes: &[Lane; 2],
+    study: Option<&Analysis<'_>>,
+) -> Result<String, NothingToDraw> {
+    if lanes.iter().all(|lane| lane.steps.is_empty()) {
+        let why = format!("no side effect is proposed in the world `{scenario}`");
+        return Err(NothingToDraw::because(why));
+    }
     let numbers = lanes
         .each_ref()
         .map(|lane| study.and_then(|analysis| numbers(analysis, &lane.policy)));
@@ -89,7 +99,7 @@ pub fn figure(scenario: &str, lanes: &[Lane; 2], study: Option<&Analysis<'_>>) -
         Some(analysis) if numbers.iter().any(Option::is_some) => study_words(analysis),
         _ => "No study is shown with it.".to_owned(),
     };
-    draw(scenario, lanes, &numbers, &note)
+    Ok(draw(scenario, lanes, &numbers, &note))
 }
 
 /// Completion and violations of a policy; none if the study does not have it.
@@ -250,5 +260,15 @@ mod tests {
         }
         assert!(svg.contains("Virtual time (ticks)</text>"));
         assert_eq!(svg, draw("a world", &lanes, &numbers, "Study s."));
+    }
+
+    #[test]
+    fn without_a_side_effect_there_is_nothing_to_draw() {
+        let lanes = ["taint_only_v1", "intent_ledger_v2"].map(|policy| Lane {
+            policy: policy.to_owned(),
+            steps: Vec::new(),
+        });
+        let why = figure("a world", &lanes, None).expect_err("nothing to draw");
+        assert!(why.to_string().contains("`a world`"), "{why}");
     }
 }

@@ -106,7 +106,7 @@ fn drawn(number: u8, case: &Case, analyses: &[Analysis<'_>]) -> Result<Vec<Drawn
     let name = format!("figure{number}.svg");
     match number {
         1 => Ok(vec![(name, Ok(threat_model::figure(&case.scene.scenario)))]),
-        2 => Ok(vec![(name, Ok(repair(case, analyses.first())?))]),
+        2 => Ok(vec![(name, repair(case, analyses.first())?)]),
         _ => {
             let drawn = analyses.iter().filter_map(|analysis| {
                 let name = if analyses.len() > 1 {
@@ -122,7 +122,10 @@ fn drawn(number: u8, case: &Case, analyses: &[Analysis<'_>]) -> Result<Vec<Drawn
 }
 
 /// Figure 2: the world under both policies.
-fn repair(case: &Case, study: Option<&Analysis<'_>>) -> Result<String, Failure> {
+fn repair(
+    case: &Case,
+    study: Option<&Analysis<'_>>,
+) -> Result<Result<String, NothingToDraw>, Failure> {
     let [first, second] = REPAIR.map(|policy| Played::under(case, policy));
     let lanes = [first?, second?].map(|played| lanes::lane(case, &played));
     let scenario = &case.scene.scenario.identity;
@@ -130,7 +133,7 @@ fn repair(case: &Case, study: Option<&Analysis<'_>>) -> Result<String, Failure> 
 }
 
 fn nothing(number: u8, why: &NothingToDraw) -> Failure {
-    let help = "without `--figure`, all that the result has are drawn";
+    let help = "without `--figure`, all that can be drawn are";
     Failure::usage(
         format!("figure {number} cannot be drawn: {why}"),
         Some(help.to_owned()),

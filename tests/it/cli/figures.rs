@@ -120,6 +120,14 @@ fn any_world_can_be_drawn_without_a_result() {
         );
     }
     assert!(svg.contains("No study is shown with it."));
+    let words = [
+        "figures",
+        "--world",
+        "case1_violation_commits",
+        "--figure",
+        "2",
+    ];
+    place.run(&words).expect(0);
 }
 
 #[test]
