@@ -101,6 +101,8 @@ pub struct Analysis<'r> {
     pub differences: Vec<Difference<'r>>,
     /// Every divergence.
     pub divergences: Vec<Divergence<'r>>,
+    /// How intervals are drawn.
+    bootstrap: Bootstrap,
 }
 
 /// How tables are estimated.
@@ -145,6 +147,7 @@ impl<'r> Analysis<'r> {
             compared,
             differences: differences.into_iter().flatten().collect(),
             divergences: divergences.into_iter().flatten().collect(),
+            bootstrap: options.bootstrap,
             evidence,
         }
     }
@@ -157,7 +160,24 @@ impl<'r> Analysis<'r> {
             compared: Vec::new(),
             differences: Vec::new(),
             divergences: Vec::new(),
+            bootstrap: Bootstrap {
+                resamples: 0,
+                level: 0.95,
+            },
         }
+    }
+
+    /// The mean of a metric under one policy with an interval for scenarios like these: exact where
+    /// nothing or everything happened. None if it applies to no rollout.
+    #[must_use]
+    pub fn estimate(&self, metric: Metric, scope: Scope, policy: &str) -> Option<Estimate> {
+        let sample = self.evidence.sample(metric, scope, policy);
+        let name = format!("{policy}/{}/{}", scope.name(), metric.name);
+        let stream = || Stream::named(STREAM_SEED, &name);
+        let proportion =
+            self.bootstrap
+                .proportion(&sample, Asks::ScenariosLikeThese, &mut stream());
+        proportion.or_else(|| self.bootstrap.clusters(&sample, &mut stream()))
     }
 
     /// One difference.

@@ -5,10 +5,11 @@
 
 use std::str::FromStr;
 
-use statistics::{Bootstrap, Estimate, Question, Stream, cluster_t, proportion};
+use statistics::Estimate;
 
+use crate::analysis::Analysis;
 use crate::claims::{self, Status};
-use crate::evidence::{Evidence, Scope};
+use crate::evidence::Scope;
 use crate::metric::{COMPARED, Metric, PREREQUISITES, SPREAD};
 
 /// Which number of an estimate.
@@ -157,7 +158,8 @@ impl Threshold {
     ///
     /// # Errors
     /// When the study does not have the number, or nothing shows that it means anything.
-    pub fn decide(&self, evidence: &Evidence<'_>) -> Result<Decision, Undecided> {
+    pub fn decide(&self, analysis: &Analysis<'_>) -> Result<Decision, Undecided> {
+        let evidence = &analysis.evidence;
         let (metric, scope) = (self.metric.name, self.scope.name());
         if !evidence.has_policy(&self.policy) {
             return Err(Undecided::NoPolicy(self.policy.clone()));
@@ -178,7 +180,8 @@ impl Threshold {
                 reason,
             });
         }
-        let estimate = self.estimate(evidence).ok_or_else(|| Undecided::NoRows {
+        let estimate = analysis.estimate(self.metric, self.scope, &self.policy);
+        let estimate = estimate.ok_or_else(|| Undecided::NoRows {
             policy: self.policy.clone(),
             metric,
             scope,
@@ -205,33 +208,26 @@ impl Threshold {
             estimate,
         })
     }
-
-    /// For scenarios like these: a share by its exact bound where it is 0 or 1, everything else by
-    /// the bootstrap over scenarios, and by Student's t where that has no interval.
-    fn estimate(&self, evidence: &Evidence<'_>) -> Option<Estimate> {
-        let sample = evidence.sample(self.metric, self.scope, &self.policy);
-        let bootstrap = Bootstrap::default();
-        if let Some(exact) = proportion(&sample, Question::ScenariosLikeThese, bootstrap.level) {
-            return Some(exact);
-        }
-        let mut stream = Stream::named(1, &self.text);
-        let estimate = bootstrap.clusters(&sample, &mut stream)?;
-        match estimate.interval {
-            Some(_) => Some(estimate),
-            None => cluster_t(&sample, bootstrap.level).or(Some(estimate)),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use statistics::Bootstrap;
+
     use super::*;
+    use crate::analysis::Options;
+    use crate::evidence::Evidence;
     use crate::fixture::two_scenarios;
 
     fn decide(text: &str) -> Result<Decision, Undecided> {
         let results = two_scenarios();
         let threshold: Threshold = text.parse().expect("a condition");
-        threshold.decide(&Evidence::by_model(&results)[0])
+        let options = Options {
+            bootstrap: Bootstrap::default(),
+            threads: 1,
+        };
+        let evidence = Evidence::by_model(&results).remove(0);
+        threshold.decide(&Analysis::new(evidence, &[], options))
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
 mod calibrate;
+mod cases;
 mod check;
 mod codes;
 mod corpus;
@@ -13,6 +14,7 @@ mod exit;
 mod explain;
 mod failure;
 mod families;
+mod figures;
 mod files;
 mod library;
 mod list;
@@ -22,6 +24,7 @@ mod nearest;
 mod options;
 mod pair;
 mod parse;
+mod played;
 mod problem;
 mod profiles;
 mod recordings;
@@ -84,6 +87,10 @@ enum Command {
     Verify(verify::Args),
     /// Fit a behaviour profile to published numbers
     Calibrate(calibrate::Args),
+    /// Draw the figures of a result, or of a world
+    Figures(figures::Args),
+    /// Print the index of the case studies, and write them as redacted traces with explanations
+    Cases(cases::Args),
     /// Run one rollout under several policies from the identical state, and compare
     Pair(pair::Args),
     /// Print the trace of one rollout, as JSON Lines or as a graph
@@ -156,6 +163,8 @@ impl Command {
             Self::Scorecard(args) => scorecard::run(args, terminal),
             Self::Verify(args) => verify::run(args, terminal),
             Self::Calibrate(args) => calibrate::run(args, terminal),
+            Self::Figures(args) => figures::run(args, terminal),
+            Self::Cases(args) => cases::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),
             Self::Trace(args) => trace::run(args, terminal),
             Self::Check(args) => check::run(args, terminal),

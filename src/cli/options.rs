@@ -51,6 +51,21 @@ pub(crate) struct SettingArgs {
     user: User,
 }
 
+impl Default for SettingArgs {
+    /// What the options say if none of them is given.
+    fn default() -> Self {
+        Self {
+            model: None,
+            recording: None,
+            seed: 1,
+            study_seed: 1,
+            stratum: None,
+            instrumentation: Instrumentation::PAPER,
+            user: User::Absent,
+        }
+    }
+}
+
 impl SettingArgs {
     fn setting(&self, scene: &Scene) -> Setting {
         Setting {

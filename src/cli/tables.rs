@@ -175,7 +175,7 @@ fn decided(
     let mut exit = Exit::Ok;
     for condition in conditions {
         for analysis in analyses {
-            let decision = condition.decide(&analysis.evidence).map_err(|undecided| {
+            let decision = condition.decide(analysis).map_err(|undecided| {
                 let help = "`containment tables DIR --table claims` says what may be claimed";
                 Failure::usage(
                     format!("`{condition}` cannot be decided: {undecided}"),

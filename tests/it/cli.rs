@@ -1,8 +1,10 @@
 //! The program `containment`, run as a user runs it.
 
 mod calibrate;
+mod cases;
 mod corpora;
 mod families;
+mod figures;
 mod files;
 mod help;
 mod limits;

@@ -4,12 +4,15 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "study",
     "merge",
     "tables",
     "scorecard",
     "verify",
+    "figures",
+    "cases",
+    "calibrate",
     "run",
     "step",
     "pair",
