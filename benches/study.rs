@@ -27,30 +27,26 @@
     reason = "the table is the result of the program"
 )]
 
-use std::fs::read_to_string;
+mod support;
+
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use containment_bench::Bench;
 use criterion::{BatchSize, Criterion, Throughput};
 use engine::fork::{Work, run_sharing};
 use engine::{Plugins, Rollout, Setting};
-use plugins::registry::Registry;
-use plugins::value::Text;
 use study::folder::Folder;
 use study::journal::Journal;
 use study::manifest::Manifest;
 use study::metrics::{Finished, measure};
-use study::plan::file::Study;
-use study::plan::{Group, Plan, PlannedScenario, file};
+use study::plan::{Group, Plan};
 use study::runner::{Ended, run};
+use support::Subject;
 use tempfile::TempDir;
-use worlds::family::{Member, load_family};
 
 /// That of the program.
 #[global_allocator]
@@ -92,47 +88,6 @@ type Side = fn(&Plan) -> Work;
 
 /// What is compared, the first with all others.
 const SIDES: [(&str, Side); 3] = [("whole", whole), ("measured", measured), ("engine", engine)];
-
-/// The main study and the worlds that it names.
-struct Subject {
-    study: Study,
-    scenarios: Vec<PlannedScenario>,
-    registry: Registry,
-}
-
-impl Subject {
-    fn new() -> Self {
-        let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds/studies");
-        let text = read_to_string(studies.join("full_main.ron")).expect("the shipped study");
-        let study = file::load(&text, "full_main.ron").expect("a sound study");
-        let families = study.worlds.iter().map(|world| studies.join(&**world));
-        Self {
-            scenarios: families.flat_map(|family| scenarios(&family)).collect(),
-            registry: Bench::built_in().registry,
-            study,
-        }
-    }
-
-    /// A plan of which nothing was read yet.
-    fn plan(&self) -> Plan {
-        let scenarios = self.scenarios.clone();
-        Plan::new(self.study.clone(), scenarios, &self.registry).expect("a sound plan")
-    }
-}
-
-/// The worlds of a family file, which share their strata.
-fn scenarios(family: &Path) -> Vec<PlannedScenario> {
-    let group = family.file_stem().expect("a file name").to_string_lossy();
-    let group: Text = (*group).into();
-    let text = read_to_string(family).expect("a shipped family");
-    let members = load_family(&text, &group).expect("a shipped family has no mistakes");
-    let planned = |member: Member| PlannedScenario {
-        group: group.clone(),
-        scenario: Arc::new(member.scenario),
-        configuration: member.script.expect("each has a script").text().into(),
-    };
-    members.into_iter().map(planned).collect()
-}
 
 /// From the plan to the rows of a result.
 fn whole(plan: &Plan) -> Work {

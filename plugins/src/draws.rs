@@ -150,29 +150,42 @@ impl RolloutKey {
     }
 }
 
-/// The place of a rollout among the `size` rollouts of a group. Every latent variable permutes the
-/// places anew, by its name.
+/// Where a rollout stands in a group of `places` scenarios that are each run with `slices` seeds. A
+/// latent variable has a position of its own for every place and slice, and within a slice the
+/// positions are spread evenly (`docs/SEMANTICS.md`, section 1): a sliced Latin hypercube. Every
+/// variable permutes both anew, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stratum {
     /// The group within which counts are balanced.
     pub group: Text,
-    /// How many rollouts the group has.
-    pub size: u32,
-    /// Which of them this is, from 0.
-    pub rank: u32,
+    /// Which scenario of the group, from 0.
+    pub place: u32,
+    /// How many scenarios the group has.
+    pub places: u32,
+    /// Which seed, from 0.
+    pub slice: u32,
+    /// How many seeds there are.
+    pub slices: u32,
 }
 
 /// A text that is no stratum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no place in a group: write GROUP:RANK/SIZE with a rank below the size, for example \
-         active_write:3/80"
+    "`{0}` is no place in a group: write GROUP:PLACE/PLACES:SLICE/SLICES with each number below the \
+         one after it, for example active_write:3/16:0/5"
 )]
 pub struct StratumError(pub String);
 
 impl std::fmt::Display for Stratum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}/{}", self.group, self.rank, self.size)
+        let Self {
+            group,
+            place,
+            places,
+            slice,
+            slices,
+        } = self;
+        write!(f, "{group}:{place}/{places}:{slice}/{slices}")
     }
 }
 
@@ -180,67 +193,111 @@ impl std::str::FromStr for Stratum {
     type Err = StratumError;
 
     fn from_str(text: &str) -> Result<Self, StratumError> {
+        let pair = |text: &str| -> Option<(u32, u32)> {
+            let (index, count) = text.split_once('/')?;
+            let (index, count) = (index.parse().ok()?, count.parse().ok()?);
+            (index < count).then_some((index, count))
+        };
         let parsed = || {
-            let (group, place) = text.rsplit_once(':')?;
-            let (rank, size) = place.split_once('/')?;
-            let (rank, size) = (rank.parse().ok()?, size.parse().ok()?);
+            let (rest, slice) = text.rsplit_once(':')?;
+            let (group, place) = rest.rsplit_once(':')?;
+            let (place, places) = pair(place)?;
+            let (slice, slices) = pair(slice)?;
             let stratum = Self {
                 group: group.into(),
-                size,
-                rank,
+                place,
+                places,
+                slice,
+                slices,
             };
             let is_named = !group.is_empty() && !group.contains(char::is_control);
-            (is_named && rank < size && stratum.to_string() == text).then_some(stratum)
+            (is_named && stratum.to_string() == text).then_some(stratum)
         };
         parsed().ok_or_else(|| StratumError(text.to_owned()))
     }
 }
 
 impl Stratum {
-    /// Whether the latent variable `name` falls below `chance`: `(permuted rank + 1/2) / size <
-    /// chance` in integers, so that the count over the group meets `size x chance` to within one
-    /// half. An empty group falls below nothing.
+    /// Whether the latent variable `name` falls below `chance`: `(position + 1/2) / size < chance` in
+    /// integers. So the count over the group meets `size x chance` to within one half, and the count
+    /// within a slice meets `places x chance` to within one. An empty group falls below nothing.
     #[must_use]
     pub fn falls_below(&self, study_seed: u64, name: &str, chance: Chance) -> bool {
-        self.is_below(permuted_rank(study_seed, name, self), chance)
+        self.is_below(self.position(study_seed, xxh3_64(name.as_bytes())), chance)
     }
 
-    fn is_below(&self, position: u32, chance: Chance) -> bool {
+    /// How many rollouts the group has.
+    fn size(&self) -> u64 {
+        u64::from(self.places) * u64::from(self.slices)
+    }
+
+    /// The position of a latent variable with this hash of its name, below the size of the group: its
+    /// interval of one in `places`, and where it is within the interval. Over the slices every
+    /// interval has each of its positions once.
+    fn position(&self, study_seed: u64, name: u64) -> u64 {
+        let group = xxh3_64(self.group.as_bytes());
+        let key = permutation_key(OF_PLACES, study_seed, group, self.slice, name);
+        let interval = permuted(self.place, self.places, key);
+        let key = permutation_key(OF_SLICES, study_seed, group, interval, name);
+        let within = permuted(self.slice, self.slices, key);
+        u64::from(interval) * u64::from(self.slices) + u64::from(within)
+    }
+
+    /// Where a seed latent with this hash of its name stands among the slices, whatever the group.
+    fn seed_fraction(&self, study_seed: u64, name: u64) -> u64 {
+        let key = permutation_key(OF_SEEDS, study_seed, 0, 0, name);
+        let position = permuted(self.slice, self.slices, key);
+        fraction(u64::from(position), u64::from(self.slices))
+    }
+
+    fn is_below(&self, position: u64, chance: Chance) -> bool {
         (2 * u128::from(position) + 1) * u128::from(Chance::DENOMINATOR)
-            < 2 * u128::from(self.size) * u128::from(chance.millionths)
-    }
-
-    /// `(position + 1/2) / size` as a 64-bit fraction: what the trace records of the draw.
-    fn fraction(&self, position: u32) -> u64 {
-        let wide = ((2 * u128::from(position) + 1) << 64) / (2 * u128::from(self.size.max(1)));
-        u64::try_from(wide).expect("a permuted rank is below the size of its group")
+            < 2 * u128::from(self.size()) * u128::from(chance.millionths)
     }
 }
 
-/// The image of a rank under a keyed permutation of its group: a balanced Feistel network over the
-/// next power of four, walked until it lands inside. One rank can be computed alone. A rank outside
-/// its group, which only a mistaken caller has, is first brought inside: the walk would never end.
-fn permuted_rank(study_seed: u64, name: &str, stratum: &Stratum) -> u32 {
-    let size = u64::from(stratum.size.max(1));
-    let half_bits = (32 - stratum.size.saturating_sub(1).leading_zeros()).div_ceil(2);
+/// `(position + 1/2) / size` as a 64-bit fraction: what the trace records of a stratified draw.
+fn fraction(position: u64, size: u64) -> u64 {
+    let wide = ((u128::from(position) << 64) + (1 << 63)) / u128::from(size.max(1));
+    u64::try_from(wide).expect("a position is below the size of its group")
+}
+
+/// What is permuted: the first part of the key of a permutation.
+const OF_PLACES: u32 = 0;
+/// See [`OF_PLACES`].
+const OF_SLICES: u32 = 1;
+/// See [`OF_PLACES`].
+const OF_SEEDS: u32 = 2;
+
+/// The key of a permutation. Every part has a fixed width, so that nothing is allocated.
+fn permutation_key(of: u32, study_seed: u64, group: u64, within: u32, name: u64) -> u64 {
+    let mut key = [0_u8; 32];
+    key[..4].copy_from_slice(&of.to_le_bytes());
+    key[4..8].copy_from_slice(&within.to_le_bytes());
+    key[8..16].copy_from_slice(&study_seed.to_le_bytes());
+    key[16..24].copy_from_slice(&group.to_le_bytes());
+    key[24..].copy_from_slice(&name.to_le_bytes());
+    xxh3_64(&key)
+}
+
+/// The image of `index` under a keyed permutation of the numbers below `size`: a balanced Feistel
+/// network over the next power of four, walked until it lands inside. One image can be computed alone.
+/// An index outside, which only a mistaken caller has, is first brought inside: the walk would never
+/// end.
+fn permuted(index: u32, size: u32, key: u64) -> u32 {
+    let half_bits = (32 - size.saturating_sub(1).leading_zeros()).div_ceil(2);
     let mask = (1_u64 << half_bits) - 1;
-    let key = xxh3_64(&key_bytes(&[
-        &study_seed.to_le_bytes(),
-        &length(&stratum.group),
-        stratum.group.as_bytes(),
-        &length(name),
-        name.as_bytes(),
-    ]));
-    let mut rank = u64::from(stratum.rank) % size;
+    let size = u64::from(size.max(1));
+    let mut image = u64::from(index) % size;
     loop {
-        let (mut left, mut right) = (rank >> half_bits, rank & mask);
+        let (mut left, mut right) = (image >> half_bits, image & mask);
         for round in 0..6_u64 {
             let mixed = xxh3_64_with_seed(&right.to_le_bytes(), key ^ round);
             (left, right) = (right, left ^ (mixed & mask));
         }
-        rank = left << half_bits | right;
-        if rank < size {
-            return u32::try_from(rank).expect("below a u32 size");
+        image = left << half_bits | right;
+        if image < size {
+            return u32::try_from(image).expect("below a u32 size");
         }
     }
 }
@@ -263,9 +320,9 @@ pub struct Draws {
     episode: u32,
     event: EventKey,
     entity: u64,
-    /// The places of latent variables in the group that were asked for so far, with the hashes of the
-    /// names: a model asks for the same few at every turn.
-    places: Vec<(u64, u32)>,
+    /// The positions of latent variables in the group that were asked for so far, with the hashes of
+    /// the names: a model asks for the same few at every turn.
+    positions: Vec<(u64, u64)>,
     recording: bool,
     taken: Vec<DrawRecord>,
 }
@@ -337,14 +394,33 @@ impl Draws {
             self.note(name, value);
             return decide(value, chance);
         };
-        let place = place_of(name, stratum, self.key.study_seed, &mut self.places);
-        let is_below = stratum.is_below(place, chance);
+        let position = position_of(name, stratum, self.key.study_seed, &mut self.positions);
+        let is_below = stratum.is_below(position, chance);
         // A fraction is a division of 128 bits, and models draw without a record.
         if self.recording {
-            let value = stratum.fraction(place);
+            let value = fraction(position, stratum.size());
             self.note(name, value);
         }
         is_below
+    }
+
+    /// A seed latent: a uniform 64-bit number that all rollouts with the same rollout seed share, whatever
+    /// their scenario, entity, event and episode. If the [`RolloutKey`] has a stratum, it is balanced
+    /// over the seeds of the study.
+    pub fn of_seed(&mut self, name: &str) -> u64 {
+        let hash = xxh3_64(name.as_bytes());
+        let value = match &self.key.stratum {
+            Some(stratum) => stratum.seed_fraction(self.key.study_seed, hash),
+            None => {
+                let mut key = [0_u8; 24];
+                key[..8].copy_from_slice(&self.key.study_seed.to_le_bytes());
+                key[8..16].copy_from_slice(&self.key.rollout_seed.to_le_bytes());
+                key[16..].copy_from_slice(&hash.to_le_bytes());
+                first_output(&key)
+            }
+        };
+        self.note(name, value);
+        value
     }
 
     /// Hands over the draws recorded since the last call, in order.
@@ -367,7 +443,7 @@ impl Draws {
         key[20..28].copy_from_slice(&self.entity.to_le_bytes());
         key[28..44].copy_from_slice(&event.0.to_le_bytes());
         key[44..].copy_from_slice(&xxh3_64(name.as_bytes()).to_le_bytes());
-        Pcg64::new(xxh3_128(&key), xxh3_128_with_seed(&key, 1)).next_u64()
+        first_output(&key)
     }
 
     fn note(&mut self, name: &str, value: u64) {
@@ -380,15 +456,25 @@ impl Draws {
     }
 }
 
-/// The place of the latent variable `name`, which is kept in `places`.
-fn place_of(name: &str, stratum: &Stratum, study_seed: u64, places: &mut Vec<(u64, u32)>) -> u32 {
+/// The position of the latent variable `name`, which is kept in `positions`.
+fn position_of(
+    name: &str,
+    stratum: &Stratum,
+    study_seed: u64,
+    positions: &mut Vec<(u64, u64)>,
+) -> u64 {
     let hash = xxh3_64(name.as_bytes());
-    if let Some((_, place)) = places.iter().find(|(known, _)| *known == hash) {
-        return *place;
+    if let Some((_, position)) = positions.iter().find(|(known, _)| *known == hash) {
+        return *position;
     }
-    let place = permuted_rank(study_seed, name, stratum);
-    places.push((hash, place));
-    place
+    let position = stratum.position(study_seed, hash);
+    positions.push((hash, position));
+    position
+}
+
+/// The first output of the stream that is hashed from `key`.
+fn first_output(key: &[u8]) -> u64 {
+    Pcg64::new(xxh3_128(key), xxh3_128_with_seed(key, 1)).next_u64()
 }
 
 /// Whether a uniform 64-bit number falls below `chance`, in integers.

@@ -165,6 +165,18 @@ impl<'r> Analysis<'r> {
         proportion.or_else(|| self.bootstrap.clusters(&sample, &mut stream()))
     }
 
+    /// Without comparisons of policies, for who only looks at means.
+    #[must_use]
+    pub fn without_pairs(evidence: Evidence<'r>) -> Self {
+        Self {
+            evidence,
+            compared: Vec::new(),
+            differences: Vec::new(),
+            divergences: Vec::new(),
+            bootstrap: Bootstrap::default(),
+        }
+    }
+
     /// One difference.
     #[must_use]
     pub fn difference(
@@ -306,3 +318,81 @@ impl<'r> Question<'r> {
 /// The seed of every stream of a report. It is no study seed: resampling says nothing of what is
 /// simulated.
 const STREAM_SEED: u64 = 1;
+
+#[cfg(test)]
+mod tests {
+    use study::results::Results;
+
+    use worlds::spec::Stage;
+
+    use super::*;
+    use crate::fixture::two_scenarios;
+    use crate::metric::{HARM, SPREAD};
+
+    const SECURITY: Scope = Scope::Stage(Stage::Security);
+
+    fn analysis(results: &Results, threads: usize) -> Analysis<'_> {
+        let options = Options {
+            bootstrap: Bootstrap::default(),
+            threads,
+        };
+        Analysis::new(Evidence::by_model(results).remove(0), &[], options)
+    }
+
+    #[test]
+    fn a_difference_is_that_of_the_means_over_pairs() {
+        let results = two_scenarios();
+        let analysis = analysis(&results, 1);
+        let find = |metric| {
+            analysis
+                .difference("none", "tool_boundary", metric, SECURITY)
+                .expect("a difference")
+        };
+        let harm = find(HARM);
+        assert_eq!(
+            (harm.mean_a.value, harm.mean_b.value, harm.mean_a.n),
+            (Some(0.5), Some(0.0), 4)
+        );
+        assert!((harm.by_scenario.value + 0.5).abs() < 1e-12);
+        assert!((harm.wins.rate - 0.5).abs() < 1e-12);
+        assert_eq!((harm.by_scenario.clusters, harm.by_pair.n), (2, 4));
+        assert!((find(SPREAD).by_scenario.value + 0.125).abs() < 1e-12);
+    }
+
+    #[test]
+    fn divergence_is_among_pairs_with_the_same_endpoint() {
+        let results = two_scenarios();
+        let analysis = analysis(&results, 1);
+        let one = &analysis.divergences[0];
+        assert_eq!((one.pairs, one.same_endpoint, one.same_zero), (4, 2, 2));
+        assert_eq!((one.trajectories, one.utilities, one.both), (0, 0, 0));
+    }
+
+    #[test]
+    fn the_numbers_are_the_same_on_any_number_of_threads() {
+        let results = two_scenarios();
+        let one = format!("{:?}", analysis(&results, 1));
+        for threads in [2, 7] {
+            assert_eq!(one, format!("{:?}", analysis(&results, threads)));
+        }
+    }
+
+    #[test]
+    fn an_interval_is_the_same_whatever_else_is_estimated() {
+        let results = two_scenarios();
+        let all = analysis(&results, 2);
+        let pair = [("none".to_owned(), "tool_boundary".to_owned())];
+        let options = Options {
+            bootstrap: Bootstrap::default(),
+            threads: 1,
+        };
+        let alone = Analysis::new(Evidence::by_model(&results).remove(0), &pair, options);
+        let interval = |analysis: &Analysis<'_>| {
+            let found = analysis
+                .difference("none", "tool_boundary", HARM, SECURITY)
+                .expect("a difference");
+            found.by_scenario.interval
+        };
+        assert_eq!(interval(&all), interval(&alone));
+    }
+}

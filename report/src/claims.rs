@@ -251,3 +251,55 @@ fn of_model(analysis: &Analysis<'_>) -> Json {
         "differences": differences.collect::<Vec<_>>(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use study::ratio::Ratio;
+    use study::results::Results;
+
+    use super::*;
+    use crate::fixture::two_scenarios;
+    use crate::metric::{HARM, SECRET_LEAK, SPREAD};
+
+    fn standing_of(results: &Results, metric: Metric) -> Status {
+        standing(&Evidence::by_model(results)[0], metric, Scope::All)
+    }
+
+    #[test]
+    fn a_metric_stands_as_its_role_and_its_control_let_it() {
+        let results = two_scenarios();
+        assert_eq!(standing_of(&results, HARM), Status::Comparative);
+        assert_eq!(standing_of(&results, SPREAD), Status::Diagnostic);
+        assert_eq!(standing_of(&results, SECRET_LEAK), Status::Instrumented);
+    }
+
+    #[test]
+    fn without_the_control_policy_harm_has_no_control() {
+        let mut results = two_scenarios();
+        results.manifest.frozen.policies.remove(0);
+        results.rows.retain(|row| &*row.identity.policy != "none");
+        assert_eq!(standing_of(&results, HARM), Status::Instrumented);
+    }
+
+    #[test]
+    fn everything_is_blocked_where_completions_cannot_be_read() {
+        let mut results = two_scenarios();
+        for row in &mut results.rows {
+            Arc::make_mut(&mut row.metrics).parsing.parse_failure_rate = Ratio::of(1, 2);
+        }
+        for metric in [HARM, SPREAD, SECRET_LEAK] {
+            assert_eq!(standing_of(&results, metric), Status::Blocked);
+        }
+    }
+
+    #[test]
+    fn a_rollout_without_a_readable_call_is_inert() {
+        let mut results = two_scenarios();
+        Arc::make_mut(&mut results.rows[0].metrics)
+            .parsing
+            .valid_actions = Some(0);
+        assert_eq!(inert(&Evidence::by_model(&results)[0], Scope::All), (1, 8));
+    }
+}

@@ -269,3 +269,85 @@ pub struct Pairs<'r> {
 pub(crate) fn scenario(row: &Row) -> &str {
     &row.identity.scenario_id
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, two_scenarios};
+    use crate::metric::{COMPLETION, HARM, SPREAD};
+
+    fn evidence(results: &Results) -> Evidence<'_> {
+        Evidence::by_model(results).remove(0)
+    }
+
+    #[test]
+    fn a_mean_is_over_the_rows_to_which_the_question_applies() {
+        let results = two_scenarios();
+        let evidence = evidence(&results);
+        assert_eq!(
+            evidence.mean(HARM, Scope::All, "none"),
+            Mean {
+                value: Some(0.5),
+                n: 4
+            }
+        );
+        assert_eq!(evidence.mean(SPREAD, Scope::All, "none").value, Some(0.5));
+        assert_eq!(
+            evidence.mean(COMPLETION, Scope::All, "none"),
+            Mean { value: None, n: 0 }
+        );
+        assert_eq!(evidence.mean(HARM, Scope::Stage(Stage::Clean), "none").n, 0);
+        assert_eq!(evidence.mean(HARM, Scope::All, "unknown").n, 0);
+    }
+
+    #[test]
+    fn an_errored_row_enters_no_mean_and_no_pair() {
+        let mut results = two_scenarios();
+        results.rows[0].identity.outcome = study::row::ERRORED.into();
+        results.rows[0].metrics = std::sync::Arc::default();
+        let evidence = evidence(&results);
+        assert_eq!(evidence.mean(HARM, Scope::All, "none").n, 3);
+        let pairs = evidence.pairs(Scope::All, "none", "tool_boundary");
+        assert_eq!((pairs.kept.len(), pairs.dropped), (3, 1));
+    }
+
+    #[test]
+    fn rows_that_did_not_start_alike_are_no_pair() {
+        let mut results = two_scenarios();
+        results.rows[1].identity.prestate_hash = study::columns::Hash(8);
+        let pairs = evidence(&results).pairs(Scope::All, "none", "tool_boundary");
+        assert_eq!((pairs.kept.len(), pairs.dropped), (3, 1));
+    }
+
+    #[test]
+    fn pairs_do_not_depend_on_the_order_of_rows() {
+        let results = two_scenarios();
+        let mut reversed = results.rows.clone();
+        reversed.reverse();
+        let reversed = fixture::results(reversed);
+        let count = |results: &Results| {
+            let pairs = evidence(results)
+                .pairs(Scope::All, "none", "tool_boundary")
+                .kept;
+            pairs
+                .iter()
+                .filter(|(_, _, compared)| compared.same_endpoint)
+                .count()
+        };
+        assert_eq!(count(&results), 2);
+        assert_eq!(count(&reversed), 2);
+    }
+
+    #[test]
+    fn scenarios_and_families_are_counted_once() {
+        let results = two_scenarios();
+        let clusters = evidence(&results).clusters(Scope::All);
+        assert_eq!(
+            clusters,
+            Clusters {
+                scenarios: 2,
+                families: 2
+            }
+        );
+    }
+}

@@ -15,4 +15,8 @@ pub mod render;
 pub mod scorecard;
 pub mod table;
 pub mod tables;
+pub mod threshold;
 mod work;
+
+#[cfg(test)]
+mod fixture;

@@ -63,6 +63,8 @@ pub struct Published {
     pub row: String,
     /// Under which heading.
     pub column: String,
+    /// The evidence stage that it is of; empty or another word if of several.
+    pub stage: String,
     /// The number.
     pub value: f64,
     /// The lower end of its interval.

@@ -447,3 +447,76 @@ pub fn fresh_seeds(cards: &[(u64, Scorecard)]) -> Table {
     }
     table
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(value: f64, tolerance: f64, decimals: usize) -> Published {
+        let mut cell = published::cells().remove(0);
+        (cell.value, cell.tolerance, cell.decimals) = (value, tolerance, decimals);
+        cell
+    }
+
+    #[test]
+    fn a_number_is_within_its_tolerance_or_prints_the_same() {
+        assert!(is_within(0.93, &published(0.92, 0.01, 4)));
+        assert!(!is_within(0.9301, &published(0.92, 0.01, 4)));
+        assert!(
+            is_within(300.0 / 504.0, &published(0.60, 0.0, 2)),
+            "3/504 is printed as 0.60"
+        );
+        assert!(!is_within(0.61, &published(0.60, 0.0, 2)));
+    }
+
+    #[test]
+    fn a_number_that_nothing_makes_is_not_counted_as_right_or_wrong() {
+        let card = Scorecard::new(&BTreeMap::new());
+        assert_eq!(card.lines.len(), 410);
+        for (_, tally) in card.by_class() {
+            assert_eq!((tally.within, tally.compared), (0, 0));
+        }
+        assert_eq!(card.misses().rows.len(), 0);
+        assert_eq!(card.intervals().left_out, 18);
+    }
+
+    #[test]
+    fn both_ends_of_an_interval_must_be_near() {
+        let id = "t25.none_vs_tool_boundary.committed_policy_violation.delta";
+        let cells = published::cells();
+        let cell = cells.iter().find(|cell| cell.id == id).expect("the number");
+        let (low, high) = cell.ci_low.zip(cell.ci_high).expect("an interval");
+        let within = |low, high| {
+            let interval = Interval {
+                low,
+                high,
+                level: 0.95,
+            };
+            let ours = Cell::rate(Some(cell.value)).within(Some(interval));
+            line(cell, Some(&ours)).interval_within
+        };
+        assert_eq!(within(low + 0.02, high - 0.02), Some(true));
+        assert_eq!(within(low + 0.021, high), Some(false));
+        assert_eq!(within(low, high - 0.021), Some(false));
+    }
+
+    #[test]
+    fn a_number_is_taken_from_the_study_that_made_it() {
+        for (id, study) in [
+            ("t9.none.n", MAIN),
+            ("t17.none.harm_attempt", "stress"),
+            ("t22.none.valid_proposal", "second_model"),
+            ("txt.mistral_lo", "second_model"),
+            ("txt.reparse_valid", ""),
+            ("t24.repaired_parses", ""),
+            ("txt.union_441", MAIN),
+        ] {
+            assert_eq!(source(id), study, "{id}");
+        }
+        let mut table = Table::new("9", "", &["N"]);
+        table.row([Cell::count(1).publishes("t9.none.n")]);
+        let tables = [table];
+        assert_eq!(reproduced([("stress", &tables[..])]).len(), 0);
+        assert_eq!(reproduced([(MAIN, &tables[..])]).len(), 1);
+    }
+}

@@ -3,6 +3,7 @@
 //! Results go to standard output and everything else to standard error. A command gives back its
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
+mod calibrate;
 mod cases;
 mod check;
 mod codes;
@@ -81,6 +82,8 @@ enum Command {
     Tables(tables::Args),
     /// Hold a result against every published number
     Scorecard(scorecard::Args),
+    /// Fit a behaviour profile to published numbers
+    Calibrate(calibrate::Args),
     /// Draw the figures of a result, or of a world
     Figures(figures::Args),
     /// Print the index of the case studies, and write them as redacted traces with explanations
@@ -155,6 +158,7 @@ impl Command {
             Self::Merge(args) => merge::run(args, terminal),
             Self::Tables(args) => tables::run(args, terminal),
             Self::Scorecard(args) => scorecard::run(args, terminal),
+            Self::Calibrate(args) => calibrate::run(args, terminal),
             Self::Figures(args) => figures::run(args, terminal),
             Self::Cases(args) => cases::run(args, terminal),
             Self::Pair(args) => pair::run(args, terminal),

@@ -40,7 +40,7 @@ pub(crate) struct SettingArgs {
     study_seed: u64,
     /// The place of the rollout in the group of a study with stratified latent variables, as the
     /// column `stratum` has it
-    #[arg(long, value_name = "GROUP:RANK/SIZE")]
+    #[arg(long, value_name = "GROUP:PLACE/PLACES:SLICE/SLICES")]
     stratum: Option<Stratum>,
     /// What the recorded labels are: `paper`, `full`, or
     /// `custom(authority_only=BOOL,choice=BOOL,low_risk=BOOL)`

@@ -62,6 +62,7 @@ macro_rules! studies {
 
 studies![
     "full_main",
+    "full_logged",
     "controls",
     "demos",
     "second_model",

@@ -1,16 +1,21 @@
 //! `containment tables`: the tables of a result.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use report::analysis::Analysis;
 use report::claims;
+use report::evidence::Evidence;
 use report::render::{Format as Written, render};
 use report::table::Table;
 use report::tables;
+use report::threshold::Threshold;
+use study::results::Results;
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
 use super::nearest;
+use super::problem::Problem;
 use super::reports;
 use super::terminal::Terminal;
 
@@ -65,9 +70,18 @@ pub(crate) struct Args {
     /// times
     #[arg(long = "compare", value_name = "A,B", value_parser = pair)]
     compare: Vec<(String, String)>,
+    /// The folder of another result with the same scenarios, such as one under another
+    /// instrumentation: prints what differs between the two, and nothing else
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["tables", "compare", "fail_if"])]
+    against: Option<PathBuf>,
     /// How the tables are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// Exits with 4 if this holds, such as `tool_boundary.security.committed_harm.high > 0.02`: policy,
+    /// scope, metric and perhaps `.low` or `.high` for an end of the interval; may be given several
+    /// times. What has no positive control in the study is refused
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Threshold>,
     /// Prints only: without it, `tables.md` and `claims.json` are written beside the rows
     #[arg(long)]
     no_files: bool,
@@ -100,6 +114,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
             .map(|one| one.name.as_str())
             .collect::<Vec<_>>(),
     )?;
+    if let Some(other) = &args.against {
+        let table = against(&results, other)?;
+        terminal.print(&render(&[table], args.format.written()))?;
+        return Ok(Exit::Ok);
+    }
     let analyses = reports::analyses(&results, &args.compare);
     let mut printed: Vec<Table> = Vec::new();
     for analysis in &analyses {
@@ -134,7 +153,53 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
             "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
         ));
     }
-    Ok(Exit::Ok)
+    decided(&args.fail_if, &analyses, terminal)
+}
+
+/// What differs between a result and another one.
+fn against(results: &Results, other: &Path) -> Result<Table, Failure> {
+    let others = reports::result(other)?;
+    let (first, second) = (Evidence::by_model(results), Evidence::by_model(&others));
+    let pair = first.first().zip(second.first());
+    let table = pair.map(|(first, second)| tables::factor::table(first, second));
+    table.filter(|table| !table.rows.is_empty()).ok_or_else(|| {
+        let message = format!(
+            "`{}` has no rollout in common with the result",
+            files::shown(other)
+        );
+        let help = "name a result of the same scenarios, seeds and policies";
+        Problem::new(message).help(help).into()
+    })
+}
+
+/// Whether one of the conditions holds, under any model.
+fn decided(
+    conditions: &[Threshold],
+    analyses: &[Analysis<'_>],
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Ok;
+    for condition in conditions {
+        for analysis in analyses {
+            let decision = condition.decide(&analysis.evidence).map_err(|undecided| {
+                let help = "`containment tables DIR --table claims` says what may be claimed";
+                Failure::usage(
+                    format!("`{condition}` cannot be decided: {undecided}"),
+                    Some(help.to_owned()),
+                )
+            })?;
+            let words = if decision.is_exceeded {
+                "holds"
+            } else {
+                "does not hold"
+            };
+            terminal.note(&format!("`{condition}` {words}: {:.4}", decision.number));
+            if decision.is_exceeded {
+                exit = Exit::Threshold;
+            }
+        }
+    }
+    Ok(exit)
 }
 
 /// The ids of the tables asked for; none for all of them.

@@ -86,8 +86,8 @@ pub struct FrozenScenario {
     pub hash: Hash,
     /// Hash of the configuration of the model in it.
     pub configuration_hash: Hash,
-    /// The group over which its latent variables are stratified, if they are. Its size is the number
-    /// of its scenarios times that of the seeds, and the ranks follow the order of both.
+    /// The group over which its latent variables are stratified, if they are. Its places follow the
+    /// order of its scenarios, and the slices that of the seeds.
     pub group: Option<String>,
 }
 

@@ -263,30 +263,32 @@ fn require_different(ids: &[Hash]) -> Result<(), PlanError> {
     }
 }
 
-/// The place of every scenario with every seed within the group of the scenario.
+/// The place of every scenario within its group, with every seed: in the order of both.
 fn strata(scenarios: &[PlannedScenario], seeds: usize) -> Vec<Place> {
-    let mut sizes: BTreeMap<&Text, usize> = BTreeMap::new();
-    for planned in scenarios {
-        *sizes.entry(&planned.group).or_default() += seeds;
-    }
     let narrow =
         |count| u32::try_from(count).expect("a study has far fewer rollouts than u32::MAX");
-    let mut placed: BTreeMap<&Text, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&Text, u32> = BTreeMap::new();
+    for planned in scenarios {
+        *counts.entry(&planned.group).or_default() += 1;
+    }
+    let mut placed: BTreeMap<&Text, u32> = BTreeMap::new();
     let mut strata = Vec::with_capacity(scenarios.len() * seeds);
     for planned in scenarios {
-        let placed = placed.entry(&planned.group).or_default();
-        for rank in *placed..*placed + seeds {
+        let place = placed.entry(&planned.group).or_default();
+        for slice in 0..seeds {
             let stratum = Stratum {
                 group: planned.group.clone(),
-                size: narrow(sizes[&planned.group]),
-                rank: narrow(rank),
+                place: *place,
+                places: counts[&planned.group],
+                slice: narrow(slice),
+                slices: narrow(seeds),
             };
             strata.push(Place {
                 text: stratum.to_string().into(),
                 stratum,
             });
         }
-        *placed += seeds;
+        *place += 1;
     }
     strata
 }

@@ -8,7 +8,7 @@ use crate::columns::Hash;
 
 /// The version of the field list below. A change of the list, of an encoding or of the hash bumps
 /// it, so that ids of two versions never compare equal by accident.
-pub const ROLLOUT_ID_VERSION: u32 = 2;
+pub const ROLLOUT_ID_VERSION: u32 = 3;
 
 /// What decides what happens in a rollout. Two rollouts with equal fields have equal traces.
 #[derive(Clone, Debug)]
@@ -33,7 +33,8 @@ pub struct RolloutFields {
     pub user: User,
     /// The seed of the rollout.
     pub seed: u64,
-    /// Its place in its group as `GROUP:RANK/SIZE`, if the study stratifies latent variables.
+    /// Its place in its group as `GROUP:PLACE/PLACES:SLICE/SLICES`, if the study stratifies latent
+    /// variables.
     pub stratum: Option<Text>,
 }
 
@@ -137,7 +138,7 @@ mod tests {
                 ..fields()
             },
             RolloutFields {
-                stratum: Some("all:1/2".into()),
+                stratum: Some("all:1/2:0/3".into()),
                 ..fields()
             },
         ]
@@ -149,11 +150,11 @@ mod tests {
 
     /// A stored result is found again by its ids: this value may change only with the version.
     #[test]
-    fn the_id_of_version_2_is_fixed() {
-        assert_eq!(ROLLOUT_ID_VERSION, 2);
+    fn the_id_of_version_3_is_fixed() {
+        assert_eq!(ROLLOUT_ID_VERSION, 3);
         assert_eq!(
             fields().id().to_string(),
-            "5ee3c027db5b140d5c87e55668db169d"
+            "7f0cf43dc2836f15b409844e3f149241"
         );
     }
 }

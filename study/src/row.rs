@@ -20,7 +20,7 @@ pub use lines::{csv_header, read_csv, read_csv_records, write_csv, write_csv_rec
 
 /// The version of the columns. A column added, removed or changed in meaning bumps it; a reader
 /// refuses any other version, and results are made anew rather than migrated.
-pub const ROW_SCHEMA: u32 = 4;
+pub const ROW_SCHEMA: u32 = 5;
 
 columns! {
     /// Which rollout a row is about, and how it ended.
@@ -144,8 +144,8 @@ columns! {
             null: "never",
             origin: P("4.3"),
         }
-        /// Group, rank and size of the place of the rollout among those over which latent variables
-        /// are stratified, as `GROUP:RANK/SIZE`.
+        /// Where the rollout stands among those over which latent variables are stratified, as
+        /// `GROUP:PLACE/PLACES:SLICE/SLICES`: the place of its scenario in the group, and of its seed.
         stratum: Option<Text> {
             over: "name",
             stages: All,

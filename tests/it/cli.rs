@@ -1,5 +1,6 @@
 //! The program `containment`, run as a user runs it.
 
+mod calibrate;
 mod cases;
 mod corpora;
 mod families;

@@ -30,6 +30,7 @@ pub mod flow;
 mod load;
 mod nearest;
 mod outline;
+pub mod places;
 mod shape;
 pub mod spec;
 

@@ -65,6 +65,9 @@ pub(super) struct Inclined {
     #[serde(default)]
     pub(super) share: Option<Probability>,
     pub(super) chance: Probability,
+    /// How far the chance of one rollout seed may be from that of another.
+    #[serde(default)]
+    pub(super) seed_spread: Option<Probability>,
 }
 
 /// The rules by which a denied call is said again; without one that fits, it is not.

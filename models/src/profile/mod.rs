@@ -36,14 +36,19 @@
 //!
 //! | list | a rule says | without a rule that fits |
 //! | --- | --- | --- |
-//! | `inclinations` | `chance`: that the model is so inclined, once per rollout | it is not |
+//! | `inclinations` | `chance`: that the model is so inclined, once per rollout; `seed_spread`: how far that differs between rollout seeds | it is not |
 //! | `persistence` | `again`: that a denied call is said once more, up to `most` times; `broken_off`: that the text then breaks off | the call is given up |
-//! | `broken_off` | `chance`: that a completion breaks off in the middle of its action | none does |
+//! | `broken_off` | `chance`: that a completion breaks off in the middle of its action, a latent variable for each of an agent's first completions | none does |
 //! | `forms` | `share`: of the completions written in this form; the rest is strict JSON | all is strict JSON |
 //!
 //! Probabilities are decimals of at most six digits and are compared in integers. What is drawn once
 //! per rollout is a latent variable, which a study may stratify; every rule of a list compares the
 //! same variable, so that rollouts under different policies share their random numbers.
+//!
+//! A sampler's seed moves all rollouts that share it. An inclination with a `seed_spread` has another
+//! chance for every rollout seed: `(chance: "0.4", seed_spread: "0.3")` is a chance between 0.25 and
+//! 0.55, each as likely as the other, the same in every scenario and under every policy. Over the seeds
+//! of a study that stratifies latent variables these chances are spread evenly.
 
 mod backend;
 mod file;
@@ -66,6 +71,10 @@ use file::{Feature, File, Probability};
 /// The version of the grammar that this crate reads.
 pub const SCHEMA: u32 = 1;
 
+/// For how many completions of an agent it is a latent variable whether they break off. Later ones,
+/// which no shipped world has, are drawn one by one.
+const BALANCED_COMPLETIONS: usize = 32;
+
 /// The longest profile that is read, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1 << 20;
 
@@ -83,10 +92,12 @@ pub const SHIPPED: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Rules of one list, and the name of the latent variable that they compare.
+/// Rules of one list, and the names of the latent variable that they compare and of that which moves
+/// their chances between seeds.
 #[derive(Clone, Debug)]
 struct List {
     latent: String,
+    of_seed: String,
     rules: Vec<Rule>,
 }
 
@@ -98,6 +109,8 @@ struct Rule {
     share: Option<(Chance, String)>,
     /// That the model is inclined, or says it once more.
     chance: Chance,
+    /// How far the chances of rollout seeds lie apart, in millionths.
+    seed_spread: u32,
     most: u32,
     broken_off: Chance,
     /// The latent variable that the rule compares, if it has one of its own.
@@ -111,6 +124,8 @@ pub struct Profile {
     inclinations: [List; 8],
     persistence: [List; 2],
     broken_off: Vec<(Vec<Feature>, Chance)>,
+    /// The latent variables of the first completions, if any can break off.
+    breaks: Vec<String>,
     /// Forms with the sums of the shares up to and with each, in millionths.
     forms: Vec<(Form, u64)>,
 }
@@ -140,10 +155,18 @@ impl Profile {
             )));
         }
         let file: File = options.from_str(text)?;
+        let balanced = if file.broken_off.is_empty() {
+            0
+        } else {
+            BALANCED_COMPLETIONS
+        };
         Ok(Self {
             forms: forms(&file)?,
+            breaks: (0..balanced)
+                .map(|completion| format!("broken_off/{completion}"))
+                .collect(),
             model: file.model,
-            inclinations: inclinations(file.inclinations),
+            inclinations: inclinations(file.inclinations)?,
             persistence: [
                 persists("persist_injected", file.persistence.injected),
                 persists("persist_requested", file.persistence.requested),
@@ -163,14 +186,24 @@ impl Profile {
     }
 
     /// Whether a completion breaks off in the middle of its action.
-    fn breaks_off(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> bool {
+    fn breaks_off(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> bool {
         if self.broken_off.is_empty() {
             return false;
         }
         let seen = seen();
         let fits = |(when, _): &&(Vec<Feature>, _)| when.iter().all(|feature| feature.holds(seen));
-        let rule = self.broken_off.iter().find(fits);
-        rule.is_some_and(|(_, chance)| dice.happens("broken_off", *chance))
+        let Some((_, chance)) = self.broken_off.iter().find(fits) else {
+            return false;
+        };
+        match self.breaks.get(completions()) {
+            Some(latent) => dice.latent(latent, *chance),
+            None => dice.happens("broken_off", *chance),
+        }
     }
 }
 
@@ -191,31 +224,41 @@ fn refused(message: String) -> ScriptError {
     }
 }
 
-fn inclinations(file: file::Inclinations) -> [List; 8] {
+fn inclinations(file: file::Inclinations) -> Result<[List; 8], ScriptError> {
     // In the order of the enum.
-    [
-        inclined("follow_injection", file.follow_injection),
-        inclined("avoid_recipient", file.avoid_recipient),
-        inclined("check_itself", file.check_itself),
+    Ok([
+        inclined("follow_injection", file.follow_injection)?,
+        inclined("avoid_recipient", file.avoid_recipient)?,
+        inclined("check_itself", file.check_itself)?,
         inclined(
             "take_arguments_from_content",
             file.take_arguments_from_content,
-        ),
-        inclined("take_arguments_from_goal", file.take_arguments_from_goal),
-        inclined("decline_task", file.decline_task),
-        inclined("fill_gap", file.fill_gap),
-        inclined("slip_on_task", file.slip_on_task),
-    ]
+        )?,
+        inclined("take_arguments_from_goal", file.take_arguments_from_goal)?,
+        inclined("decline_task", file.decline_task)?,
+        inclined("fill_gap", file.fill_gap)?,
+        inclined("slip_on_task", file.slip_on_task)?,
+    ])
 }
 
-fn inclined(latent: &str, rules: Vec<file::Inclined>) -> List {
-    let rules = rules.into_iter().map(|rule| Rule {
-        chance: rule.chance.0,
-        most: 0,
-        broken_off: Chance::NEVER,
-        ..shared(rule.when, rule.share)
-    });
-    List::new(latent, rules)
+fn inclined(latent: &str, rules: Vec<file::Inclined>) -> Result<List, ScriptError> {
+    let rule = |rule: file::Inclined| {
+        let seed_spread = rule.seed_spread.map_or(0, |spread| spread.0.millionths());
+        let chance = rule.chance.0;
+        if seed_spread > 2 * chance.min(chance.complement()).millionths() {
+            return Err(refused(format!(
+                "a `seed_spread` of `{latent}` takes its chance below 0 or above 1: it may be at most \
+                 twice as large as the chance, and as 1 less the chance"
+            )));
+        }
+        Ok(Rule {
+            chance,
+            seed_spread,
+            ..shared(rule.when, rule.share)
+        })
+    };
+    let rules: Vec<Rule> = rules.into_iter().map(rule).collect::<Result<_, _>>()?;
+    Ok(List::new(latent, rules.into_iter()))
 }
 
 fn persists(latent: &str, rules: Vec<file::Persists>) -> List {
@@ -234,6 +277,7 @@ fn shared(when: Vec<Feature>, share: Option<Probability>) -> Rule {
         when,
         share: share.map(|share| (share.0, String::new())),
         chance: Chance::NEVER,
+        seed_spread: 0,
         most: 0,
         broken_off: Chance::NEVER,
         latent: None,
@@ -273,6 +317,7 @@ impl List {
         Self {
             rules: rules.enumerate().map(named).collect(),
             latent: latent.to_owned(),
+            of_seed: format!("{latent}/seed"),
         }
     }
 
@@ -284,6 +329,17 @@ impl List {
             holds && share.is_none_or(|(share, name)| dice.latent(name, *share))
         })?;
         Some((rule, rule.latent.as_ref().unwrap_or(&self.latent)))
+    }
+}
+
+impl Rule {
+    /// The chance for the rollout seed of the dice.
+    fn chance_of_seed(&self, of_seed: &str, dice: &mut Dice<'_>) -> Chance {
+        if self.seed_spread == 0 {
+            return self.chance;
+        }
+        let drawn = dice.below_of_seed(of_seed, self.seed_spread);
+        Chance::from_millionths(self.chance.millionths() + drawn - self.seed_spread / 2)
     }
 }
 
@@ -305,10 +361,11 @@ impl Feature {
 impl Character for Profile {
     fn is_inclined(&self, to: Inclination, seen: Seen, dice: &mut Dice<'_>) -> bool {
         let list = &self.inclinations[to as usize];
-        match list.find(seen, dice) {
-            Some((rule, latent)) => dice.latent(latent, rule.chance),
-            None => false,
-        }
+        let Some((rule, latent)) = list.find(seen, dice) else {
+            return false;
+        };
+        let chance = rule.chance_of_seed(&list.of_seed, dice);
+        dice.latent(latent, chance)
     }
 
     fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again {
@@ -327,8 +384,13 @@ impl Character for Profile {
         }
     }
 
-    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form {
-        let is_broken_off = self.breaks_off(seen, dice);
+    fn form(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> Form {
+        let is_broken_off = self.breaks_off(seen, completions, dice);
         let mut form = Form::default();
         if !self.forms.is_empty() {
             let drawn = dice.below("form", u64::from(Chance::DENOMINATOR));

@@ -28,15 +28,20 @@ fn seen() -> Seen {
 
 /// The draws of the rollouts of a group of this size.
 fn group(size: u32) -> impl Iterator<Item = Draws> {
-    (0..size).map(move |rank| {
-        Draws::new(RolloutKey {
-            stratum: Some(Stratum {
-                group: "all".into(),
-                size,
-                rank,
-            }),
-            ..RolloutKey::default()
-        })
+    (0..size).map(move |place| draws(place, size, 0, 1))
+}
+
+fn draws(place: u32, places: u32, slice: u32, slices: u32) -> Draws {
+    Draws::new(RolloutKey {
+        rollout_seed: u64::from(slice),
+        stratum: Some(Stratum {
+            group: "all".into(),
+            place,
+            places,
+            slice,
+            slices,
+        }),
+        ..RolloutKey::default()
     })
 }
 
@@ -129,7 +134,7 @@ fn without_a_rule_the_model_is_not_inclined_and_gives_up() {
             silent.again(Drive::Injected, 1, seen(), dice),
             Again::GivenUp
         );
-        assert_eq!(silent.form(&seen, dice), Form::default());
+        assert_eq!(silent.form(&seen, &|| 0, dice), Form::default());
     }
 }
 
@@ -152,6 +157,54 @@ fn rollouts_share_their_random_numbers_across_rules() {
         let mut follows = |seen| profile.is_inclined(Inclination::FollowInjection, seen, dice);
         assert!(!follows(guided) || follows(seen()));
     }
+}
+
+/// In how many of 100 rollouts with each of five seeds the model follows, in order of the counts; and
+/// in how many in all.
+fn followers_by_seed(profile: &Profile) -> (Vec<usize>, usize) {
+    let count = |slice| {
+        let follows = |place: &u32| {
+            let mut draws = draws(*place, 100, slice, 5);
+            let dice = &mut Dice::new(&mut draws);
+            profile.is_inclined(Inclination::FollowInjection, seen(), dice)
+        };
+        (0..100).filter(follows).count()
+    };
+    let mut counts: Vec<usize> = (0..5).map(count).collect();
+    counts.sort_unstable();
+    let sum = counts.iter().sum();
+    (counts, sum)
+}
+
+/// With a spread every seed has another chance, here 0.24, 0.32, 0.4, 0.48 and 0.56, and the mean is
+/// what it was.
+#[test]
+fn a_chance_may_differ_between_seeds() {
+    let rules = |spread: &str| {
+        let rule = format!(r#"(chance: "0.4"{spread})"#);
+        profile(&format!("inclinations: (follow_injection: [{rule}])"))
+    };
+    let (alike, sum) = followers_by_seed(&rules(""));
+    assert_eq!((alike, sum), (vec![40; 5], 200));
+    let (apart, sum) = followers_by_seed(&rules(r#", seed_spread: "0.4""#));
+    assert_eq!((apart, sum), (vec![24, 32, 40, 48, 56], 200));
+    // Without strata it is drawn anew for every seed, and shared by the rollouts of a seed.
+    let profile = rules(r#", seed_spread: "0.8""#);
+    let share = |seed| {
+        let follows = |scenario: &u32| {
+            let key = RolloutKey::new(1, scenario.to_string().as_str().into(), seed);
+            let mut draws = Draws::new(key);
+            profile.is_inclined(
+                Inclination::FollowInjection,
+                seen(),
+                &mut Dice::new(&mut draws),
+            )
+        };
+        (0..200).filter(follows).count()
+    };
+    let shares: Vec<usize> = (0..20).map(share).collect();
+    assert!(shares.iter().any(|share| *share < 40), "{shares:?}");
+    assert!(shares.iter().any(|share| *share > 120), "{shares:?}");
 }
 
 /// How many of 1,000 stratified rollouts say a denied call so many times again.
@@ -206,7 +259,7 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     let mut counts = [0; 4];
     for seed in 0..2_000 {
         let mut draws = Draws::new(RolloutKey::new(1, "w".into(), seed));
-        let form = writer.form(&seen, &mut Dice::new(&mut draws));
+        let form = writer.form(&seen, &|| 0, &mut Dice::new(&mut draws));
         let kind = match form {
             Form {
                 syntax: Syntax::CutInToolName,
@@ -234,6 +287,29 @@ fn completions_are_written_in_the_shares_of_the_forms() {
     }
 }
 
+/// Balanced for every completion, and drawn anew for each.
+#[test]
+fn whether_a_completion_breaks_off_is_balanced() {
+    let clumsy = profile(r#"broken_off: [(chance: "0.3")]"#);
+    let broken = |completion: usize| -> Vec<bool> {
+        let breaks = |mut draws: Draws| {
+            let dice = &mut Dice::new(&mut draws);
+            clumsy.form(&seen, &|| completion, dice).syntax == Syntax::CutInToolName
+        };
+        group(100).map(breaks).collect()
+    };
+    for completion in [0, 1, 31] {
+        let count = broken(completion)
+            .into_iter()
+            .filter(|is_broken| *is_broken);
+        assert_eq!(count.count(), 30, "{completion}");
+    }
+    assert_ne!(broken(0), broken(1));
+    // Beyond the balanced ones a completion is drawn for itself, here for all of them with one key.
+    let beyond = broken(32);
+    assert!(beyond.iter().all(|is_broken| *is_broken == beyond[0]));
+}
+
 #[test]
 fn mistakes_are_told_at_their_place() {
     for (fields, expected) in [
@@ -258,6 +334,18 @@ fn mistakes_are_told_at_their_place() {
             "more than 1 together",
         ),
         (
+            r#"inclinations: (fill_gap: [(chance: "0.1", seed_spread: "0.21")])"#,
+            "a `seed_spread` of `fill_gap` takes its chance below 0 or above 1",
+        ),
+        (
+            r#"inclinations: (fill_gap: [(chance: "0.9", seed_spread: "0.21")])"#,
+            "takes its chance below 0 or above 1",
+        ),
+        (
+            r#"persistence: (injected: [(again: "0.5", most: 1, seed_spread: "0.1")])"#,
+            "seed_spread",
+        ),
+        (
             r#"persistence: (requested: [(again: "1", most: -1)])"#,
             "column",
         ),
@@ -266,6 +354,7 @@ fn mistakes_are_told_at_their_place() {
         let error = Profile::parse(&text).unwrap_err().to_string();
         assert!(error.contains(expected), "{fields}: {error}");
     }
+    profile(r#"inclinations: (fill_gap: [(chance: "0.1", seed_spread: "0.2")])"#);
     let later = "Profile(schema: 2, model: \"test\")";
     let error = Profile::parse(later).unwrap_err().to_string();
     assert!(error.contains("reads version 1"), "{error}");

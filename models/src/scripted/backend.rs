@@ -212,7 +212,9 @@ fn form<'s>(
         Some(form) => written_form(form)?,
         None => {
             let seen = || view.seen(tool, None);
-            view.character.form(&seen, &mut Dice::new(draws))
+            let completions = || view.completions();
+            view.character
+                .form(&seen, &completions, &mut Dice::new(draws))
         }
     };
     if next.is_broken_off {

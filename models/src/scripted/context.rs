@@ -153,6 +153,12 @@ impl<'t> View<'t> {
         }
     }
 
+    /// How many completions of the agent are in its context.
+    pub(super) fn completions(&self) -> usize {
+        let is_own = |segment: &&Segment| matches!(segment.kind, SegmentKind::Own { .. });
+        self.turn.context.iter().filter(is_own).count()
+    }
+
     fn look_back(&self) -> History {
         let mut history = History::default();
         for segment in self.turn.context {

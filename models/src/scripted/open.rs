@@ -109,6 +109,16 @@ impl<'d> Dice<'d> {
         chance != Chance::NEVER && self.0.happens(name, chance)
     }
 
+    /// A number below `bound` that all rollouts with the same rollout seed share.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the high part of a 96-bit product"
+    )]
+    pub fn below_of_seed(&mut self, name: &str, bound: u32) -> u32 {
+        let wide = u128::from(self.0.of_seed(name)) * u128::from(bound);
+        u32::try_from(wide >> 64).expect("below a u32 bound")
+    }
+
     /// A number below `bound` at this turn.
     pub fn below(&mut self, name: &str, bound: u64) -> u64 {
         self.0.below(name, bound)
@@ -134,9 +144,14 @@ pub trait Character {
     /// How a denied call goes on that was said `times` times in a row.
     fn again(&self, drive: Drive, times: u32, seen: Seen, dice: &mut Dice<'_>) -> Again;
 
-    /// The form in which the model writes what the script gives no form. `seen` is found out only if
-    /// the form depends on it.
-    fn form(&self, seen: &dyn Fn() -> Seen, dice: &mut Dice<'_>) -> Form;
+    /// The form in which the model writes what the script gives no form. `seen`, and how many
+    /// completions of the agent are in its context, are found out only if the form depends on them.
+    fn form(
+        &self,
+        seen: &dyn Fn() -> Seen,
+        completions: &dyn Fn() -> usize,
+        dice: &mut Dice<'_>,
+    ) -> Form;
 }
 
 /// The character of a model that only follows its script: it is inclined to nothing, gives up what was
@@ -153,7 +168,7 @@ impl Character for NoCharacter {
         Again::GivenUp
     }
 
-    fn form(&self, _: &dyn Fn() -> Seen, _: &mut Dice<'_>) -> Form {
+    fn form(&self, _: &dyn Fn() -> Seen, _: &dyn Fn() -> usize, _: &mut Dice<'_>) -> Form {
         Form::default()
     }
 }

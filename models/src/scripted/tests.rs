@@ -250,13 +250,15 @@ fn a_chance_is_a_latent_variable_of_the_agent() {
 
 #[test]
 fn a_chance_may_be_stratified() {
-    let said = (0..8_u32).filter(|&rank| {
+    let said = (0..8_u32).filter(|&place| {
         let mut stage = Stage::new();
         stage.draws = Draws::new(RolloutKey {
             stratum: Some(Stratum {
                 group: "all".into(),
-                size: 8,
-                rank,
+                place: place / 2,
+                places: 4,
+                slice: place % 2,
+                slices: 2,
             }),
             ..RolloutKey::default()
         });

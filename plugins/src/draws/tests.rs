@@ -6,12 +6,29 @@ fn key(scenario: &str, study_seed: u64, rollout_seed: u64) -> RolloutKey {
     RolloutKey::new(study_seed, scenario.into(), rollout_seed)
 }
 
-fn stratum(size: u32, rank: u32) -> Stratum {
+fn sliced(place: u32, places: u32, slice: u32, slices: u32) -> Stratum {
     Stratum {
         group: "documents".into(),
-        size,
-        rank,
+        place,
+        places,
+        slice,
+        slices,
     }
+}
+
+/// A group with one slice.
+fn stratum(places: u32, place: u32) -> Stratum {
+    sliced(place, places, 0, 1)
+}
+
+/// Every place of a group in every slice.
+fn all(places: u32, slices: u32) -> impl Iterator<Item = Stratum> {
+    (0..slices)
+        .flat_map(move |slice| (0..places).map(move |place| sliced(place, places, slice, slices)))
+}
+
+fn position(study_seed: u64, name: &str, stratum: &Stratum) -> u64 {
+    stratum.position(study_seed, xxh3_64(name.as_bytes()))
 }
 
 /// The draws of three entities at the events of an agent's turns, each with `extra` irrelevant
@@ -161,41 +178,77 @@ fn a_stratified_draw_is_recorded_as_the_fraction_that_was_compared() {
     assert!(draws.take_record().all(|record| record.value == 1 << 63));
 }
 
-/// How many of the group fall below `chance`.
-fn count_below(study_seed: u64, size: u32, chance: Chance) -> u32 {
-    let below = |rank: &u32| stratum(size, *rank).falls_below(study_seed, "susceptible", chance);
-    u32::try_from((0..size).filter(below).count()).unwrap()
+/// How many of a group fall below `chance`.
+fn count_below(study_seed: u64, group: impl Iterator<Item = Stratum>, chance: Chance) -> u32 {
+    let below = |stratum: &Stratum| stratum.falls_below(study_seed, "susceptible", chance);
+    u32::try_from(group.filter(below).count()).unwrap()
 }
 
-/// Whether `count` of `size` meets `chance` to within one.
-fn meets_expectation(count: u32, size: u32, chance: Chance) -> bool {
+/// Whether `count` of `size` meets `chance` to within so many halves.
+fn meets_expectation(count: u32, size: u32, chance: Chance, halves: u64) -> bool {
     let scaled = u64::from(count) * u64::from(Chance::DENOMINATOR);
     let expected = u64::from(size) * u64::from(chance.millionths());
-    scaled.abs_diff(expected) <= u64::from(Chance::DENOMINATOR)
+    2 * scaled.abs_diff(expected) <= halves * u64::from(Chance::DENOMINATOR)
 }
 
 #[test]
 fn stratified_counts_meet_expectation_for_every_small_size() {
-    for size in 0..=120 {
+    for (places, slices) in (0..=24).flat_map(|places| (0..=5).map(move |slices| (places, slices)))
+    {
         for millionths in [0, 1, 3_100, 12_500, 333_333, 500_000, 666_667, 999_999] {
             let chance = Chance::from_millionths(millionths);
-            let count = count_below(7, size, chance);
+            let count = count_below(7, all(places, slices), chance);
             assert!(
-                meets_expectation(count, size, chance),
-                "{count} of {size} at {chance:?}"
+                meets_expectation(count, places * slices, chance, 1),
+                "{count} of {places} x {slices} at {chance:?}"
             );
         }
-        assert_eq!(count_below(7, size, Chance::NEVER), 0);
-        assert_eq!(count_below(7, size, Chance::ALWAYS), size);
+        let size = places * slices;
+        assert_eq!(count_below(7, all(places, slices), Chance::NEVER), 0);
+        assert_eq!(count_below(7, all(places, slices), Chance::ALWAYS), size);
+    }
+}
+
+/// A position for every place and slice, and in every slice one in every interval.
+fn is_sliced(study_seed: u64, places: u32, slices: u32) -> bool {
+    let positions = |slice: u32| -> Vec<u64> {
+        let of = |place| {
+            position(
+                study_seed,
+                "susceptible",
+                &sliced(place, places, slice, slices),
+            )
+        };
+        let mut positions: Vec<u64> = (0..places).map(of).collect();
+        positions.sort_unstable();
+        positions
+    };
+    let intervals = 0..u64::from(places);
+    let mut all = Vec::new();
+    for slice in 0..slices {
+        let slice = positions(slice);
+        let found = slice.iter().map(|position| position / u64::from(slices));
+        if !found.eq(intervals.clone()) {
+            return false;
+        }
+        all.extend(slice);
+    }
+    all.sort_unstable();
+    all.into_iter().eq(0..u64::from(places) * u64::from(slices))
+}
+
+#[test]
+fn a_group_is_sliced_for_every_small_size() {
+    for (places, slices) in (1..=24).flat_map(|places| (1..=7).map(move |slices| (places, slices)))
+    {
+        assert!(is_sliced(11, places, slices), "{places} x {slices}");
     }
 }
 
 #[test]
 fn the_permutation_is_a_bijection_for_every_small_size() {
     for size in 0..=300 {
-        let mut images: Vec<_> = (0..size)
-            .map(|rank| permuted_rank(11, "susceptible", &stratum(size, rank)))
-            .collect();
+        let mut images: Vec<_> = (0..size).map(|index| permuted(index, size, 11)).collect();
         images.sort_unstable();
         assert!(images.iter().copied().eq(0..size), "size {size}");
     }
@@ -205,39 +258,44 @@ fn the_permutation_is_a_bijection_for_every_small_size() {
 fn the_permutation_is_a_bijection_for_large_sizes() {
     for size in [4_096, 4_097, 17_640, 65_535, 65_537] {
         let mut seen = vec![false; size as usize];
-        for rank in 0..size {
-            let image = permuted_rank(11, "susceptible", &stratum(size, rank)) as usize;
+        for index in 0..size {
+            let image = permuted(index, size, 11) as usize;
             assert!(!std::mem::replace(&mut seen[image], true), "size {size}");
         }
     }
-    for rank in [0, 1, u32::MAX - 1] {
-        assert!(permuted_rank(11, "susceptible", &stratum(u32::MAX, rank)) < u32::MAX);
+    for index in [0, 1, u32::MAX - 1] {
+        assert!(permuted(index, u32::MAX, 11) < u32::MAX);
     }
 }
 
-/// Every rank lands everywhere about equally often: within six standard deviations.
+/// Whether each of `size` values was found about equally often: within six standard deviations.
+fn are_even(counts: &[u32], size: u32) -> bool {
+    let draws: u32 = counts.iter().sum();
+    counts.iter().all(|count| {
+        let deviation = (count * size).abs_diff(draws);
+        u64::from(deviation).pow(2) < 36 * u64::from(draws * size)
+    })
+}
+
 #[test]
 fn the_permutation_has_no_favourite_place() {
-    const SEEDS: u32 = 3_000;
-    for size in [2_u32, 3, 5, 8] {
-        for rank in 0..size {
+    const SEEDS: u64 = 3_000;
+    for (places, slices) in [(2_u32, 1_u32), (3, 1), (5, 1), (8, 1), (1, 5), (3, 2)] {
+        let size = places * slices;
+        for stratum in all(places, slices) {
             let mut counts = vec![0_u32; size as usize];
             for seed in 0..SEEDS {
-                counts[permuted_rank(u64::from(seed), "susceptible", &stratum(size, rank))
-                    as usize] += 1;
+                let position = position(seed, "susceptible", &stratum);
+                counts[usize::try_from(position).unwrap()] += 1;
             }
-            for count in counts {
-                let deviation = (count * size).abs_diff(SEEDS);
-                let variance = SEEDS * size;
-                assert!(u64::from(deviation).pow(2) < 36 * u64::from(variance));
-            }
+            assert!(are_even(&counts, size), "{stratum}: {counts:?}");
         }
     }
 }
 
 #[test]
-fn a_rank_outside_its_group_ends_and_lands_inside() {
-    for (size, rank) in [
+fn an_index_outside_its_group_ends_and_lands_inside() {
+    for (size, index) in [
         (0, 0),
         (0, 5),
         (1, 0),
@@ -246,35 +304,40 @@ fn a_rank_outside_its_group_ends_and_lands_inside() {
         (5, 7),
         (6, u32::MAX),
     ] {
-        assert!(permuted_rank(3, "susceptible", &stratum(size, rank)) < size.max(1));
+        assert!(permuted(index, size, 3) < size.max(1));
     }
     assert!(!stratum(0, 5).falls_below(3, "susceptible", Chance::ALWAYS));
+    let last = sliced(u32::MAX - 1, u32::MAX, u32::MAX - 1, u32::MAX);
+    assert!(last.falls_below(3, "susceptible", Chance::ALWAYS));
+    assert!(fraction(last.size() - 1, last.size()) > 0);
 }
 
 #[test]
 fn one_row_alone_gives_what_it_gives_within_its_group() {
     let chance = Chance::from_millionths(250_000);
-    let whole: Vec<_> = (0..40)
-        .map(|rank| stratum(40, rank).falls_below(5, "susceptible", chance))
+    let whole: Vec<_> = all(8, 5)
+        .map(|stratum| stratum.falls_below(5, "susceptible", chance))
         .collect();
-    for rank in (0..40).rev() {
+    let mut rows: Vec<_> = all(8, 5).zip(whole).collect();
+    rows.reverse();
+    for (stratum, within) in rows {
         let mut alone = Draws::new(RolloutKey {
-            stratum: Some(stratum(40, rank)),
+            stratum: Some(stratum),
             ..key("demo", 5, 1)
         });
-        assert_eq!(alone.latent("susceptible", chance), whole[rank as usize]);
+        assert_eq!(alone.latent("susceptible", chance), within);
     }
 }
 
 #[test]
 fn two_groups_and_two_variables_are_permuted_differently() {
     let order = |group: &str, name: &str| -> Vec<_> {
-        (0..64)
-            .map(|rank| Stratum {
+        all(16, 4)
+            .map(|stratum| Stratum {
                 group: group.into(),
-                ..stratum(64, rank)
+                ..stratum
             })
-            .map(|stratum| permuted_rank(1, name, &stratum))
+            .map(|stratum| position(1, name, &stratum))
             .collect()
     };
     assert_ne!(order("a", "x"), order("b", "x"));
@@ -282,26 +345,91 @@ fn two_groups_and_two_variables_are_permuted_differently() {
     assert_ne!(order("ab", "x"), order("a", "bx"));
 }
 
+/// Two slices of one order would be one draw counted twice.
+#[test]
+fn two_slices_are_permuted_differently() {
+    let order = |slice| -> Vec<_> {
+        let of = |place| position(1, "x", &sliced(place, 32, slice, 4)) / 4;
+        (0..32).map(of).collect()
+    };
+    assert_ne!(order(0), order(1));
+    assert_ne!(order(1), order(2));
+}
+
 #[test]
 fn a_stratum_is_read_as_it_is_written() {
-    let written = stratum(40, 3).to_string();
-    assert_eq!(written, "documents:3/40");
-    assert_eq!(written.parse(), Ok(stratum(40, 3)));
+    for group in ["documents", "a:b", "a:1/2"] {
+        let stratum = Stratum {
+            group: group.into(),
+            ..sliced(3, 16, 2, 5)
+        };
+        let written = stratum.to_string();
+        assert_eq!(written, format!("{group}:3/16:2/5"));
+        assert_eq!(written.parse(), Ok(stratum));
+    }
     for hostile in [
         "",
         "a",
         "a:1",
-        "a:1/",
-        "a:40/40",
-        "a:01/2",
-        "a:1/0",
-        "a:-1/2",
-        "a:1/99999999999",
-        ":0/4",
-        "a\nb:0/4",
+        "a:1/2",
+        "a:1/2:0",
+        "a:1/2:0/",
+        "a:1/2:",
+        "a:40/40:0/1",
+        "a:0/1:1/1",
+        "a:01/2:0/1",
+        "a:0/1:00/1",
+        "a:1/0:0/1",
+        "a:0/1:0/0",
+        "a:-1/2:0/1",
+        "a:+1/2:0/1",
+        "a:1/99999999999:0/1",
+        ":0/4:0/1",
+        "0/4:0/1",
+        "a\nb:0/4:0/1",
     ] {
         assert!(hostile.parse::<Stratum>().is_err(), "{hostile}");
     }
+}
+
+/// The seed latents of the slices, in order.
+fn of_seeds(study_seed: u64, scenario: &str, places: u32, slices: u32, name: &str) -> Vec<u64> {
+    let of = |slice| {
+        let mut draws = Draws::new(RolloutKey {
+            stratum: Some(sliced(places - 1, places, slice, slices)),
+            ..key(scenario, study_seed, u64::from(slice))
+        });
+        draws.of_seed(name)
+    };
+    (0..slices).map(of).collect()
+}
+
+#[test]
+fn a_seed_latent_is_shared_by_all_rollouts_of_a_seed() {
+    let stratified = of_seeds(1, "demo", 4, 5, "mood");
+    assert_eq!(of_seeds(1, "other", 9, 5, "mood"), stratified);
+    assert_ne!(of_seeds(2, "demo", 4, 5, "mood"), stratified);
+    assert_ne!(of_seeds(1, "demo", 4, 5, "care"), stratified);
+    let plain = |scenario: &str, study_seed, rollout_seed, entity: &str| {
+        let mut draws = Draws::new(key(scenario, study_seed, rollout_seed));
+        draws
+            .at(3, entity, EventKey::ROOT.child(1, 2))
+            .of_seed("mood")
+    };
+    assert_eq!(plain("demo", 1, 2, "agent"), plain("other", 1, 2, "helper"));
+    assert_ne!(plain("demo", 1, 2, "agent"), plain("demo", 1, 3, "agent"));
+    assert_ne!(plain("demo", 1, 2, "agent"), plain("demo", 2, 2, "agent"));
+}
+
+#[test]
+fn a_seed_latent_is_recorded() {
+    let mut draws = Draws::new(key("demo", 1, 2));
+    draws.of_seed("mood");
+    assert_eq!(draws.take_record().count(), 0);
+    draws.recording(true);
+    let value = draws.of_seed("mood");
+    let taken: Vec<_> = draws.take_record().collect();
+    assert_eq!((&*taken[0].name, taken[0].value), ("mood", value));
 }
 
 #[test]
@@ -383,12 +511,32 @@ proptest! {
     #[test]
     fn stratified_counts_meet_expectation(
         study_seed: u64,
-        size in 0_u32..400,
+        places in 0_u32..80,
+        slices in 0_u32..7,
         millionths in 0..=Chance::DENOMINATOR,
     ) {
         let chance = Chance::from_millionths(millionths);
-        let count = count_below(study_seed, size, chance);
-        prop_assert!(meets_expectation(count, size, chance), "{} of {}", count, size);
+        let count = count_below(study_seed, all(places, slices), chance);
+        prop_assert!(meets_expectation(count, places * slices, chance, 1), "{} in all", count);
+        for slice in 0..slices {
+            let slice = all(places, slices).filter(|stratum| stratum.slice == slice);
+            let count = count_below(study_seed, slice, chance);
+            prop_assert!(meets_expectation(count, places, chance, 2), "{} in a slice", count);
+        }
+    }
+
+    #[test]
+    fn a_group_is_sliced(study_seed: u64, places in 1_u32..80, slices in 1_u32..9) {
+        prop_assert!(is_sliced(study_seed, places, slices));
+    }
+
+    /// One in every interval, so that no study has only lucky seeds.
+    #[test]
+    fn seed_latents_are_spread_evenly(study_seed: u64, slices in 1_u32..40) {
+        let mut found = of_seeds(study_seed, "demo", 3, slices, "mood");
+        found.sort_unstable();
+        let expected = (0..slices).map(|slice| fraction(u64::from(slice), u64::from(slices)));
+        prop_assert!(found.into_iter().eq(expected));
     }
 
     #[test]

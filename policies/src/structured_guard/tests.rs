@@ -179,12 +179,14 @@ fn a_draw_decides_and_is_recorded() {
 
 #[test]
 fn a_caller_may_balance_what_is_missed() {
-    let missed = (0..40).filter(|&rank| {
+    let missed = (0..40).filter(|&place| {
         let mut key = RolloutKey::new(1, "meeting".into(), 1);
         key.stratum = Some(Stratum {
             group: "two actions".into(),
-            size: 40,
-            rank,
+            place: place / 5,
+            places: 8,
+            slice: place % 5,
+            slices: 5,
         });
         first_write(&mut guard("0.25"), key).0 == ProposalVerdict::Allow
     });

@@ -6,9 +6,11 @@ mod attribution;
 mod components;
 mod divergence;
 mod endpoints;
+pub mod factor;
 mod memory;
 mod paired;
 pub mod parser;
+mod ranking;
 mod running_text;
 mod seeds;
 mod spread;
@@ -27,7 +29,7 @@ use crate::table::{Cell, Table};
 type Maker = (&'static str, &'static str, fn(&Analysis<'_>) -> Table);
 
 /// Every table of a study, in the order in which they are printed.
-const MAKERS: [Maker; 20] = [
+const MAKERS: [Maker; 21] = [
     ("3", "rows by stage", accounting::table),
     (
         "9",
@@ -93,6 +95,11 @@ const MAKERS: [Maker; 20] = [
         "what each metric may be claimed for",
         claims::table,
     ),
+    (
+        "ranking",
+        "policies in order, where an order may be claimed",
+        ranking::table,
+    ),
     ("text", "numbers of the running text", running_text::table),
 ];
 
@@ -113,6 +120,28 @@ pub fn all(analysis: &Analysis<'_>) -> Vec<Table> {
 pub fn one(analysis: &Analysis<'_>, id: &str) -> Option<Table> {
     let maker = MAKERS.iter().find(|(other, ..)| *other == id)?;
     made(maker, analysis)
+}
+
+/// The tables that are made of pairs of policies.
+const OF_PAIRS: [&str; 4] = ["10", "12", "25", "text"];
+
+/// Whether a published table needs pairs of policies to be compared.
+#[must_use]
+pub fn needs_pairs(published_table: &str) -> bool {
+    OF_PAIRS.contains(&published_table)
+}
+
+/// The cell that is to reproduce a published number of a published table.
+#[must_use]
+pub fn cell(analysis: &Analysis<'_>, published_table: &str, id: &str) -> Option<Cell> {
+    let is_there = |(table, ..): &&Maker| *table == published_table || published_table == "text";
+    let cells = MAKERS
+        .iter()
+        .filter(is_there)
+        .flat_map(|(_, _, make)| make(analysis).rows);
+    cells
+        .flatten()
+        .find(|cell| cell.published.iter().any(|other| other == id))
 }
 
 fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {

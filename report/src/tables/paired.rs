@@ -13,8 +13,9 @@ use worlds::spec::Stage;
 const SECURITY: Scope = Scope::Stage(Stage::Security);
 
 /// What claims rest on (Table 12): endpoint, utility, and spread where it is tempting.
-const CRITICAL: [(Metric, Scope, &str); 5] = [
+const CRITICAL: [(Metric, Scope, &str); 6] = [
     (HARM, Scope::All, "policy_violation.all"),
+    (HARM, SECURITY, "policy_violation.security"),
     (
         COMPLETION,
         Scope::Stage(Stage::ActiveTainted),

@@ -77,7 +77,8 @@ pub enum Latents {
     /// Each rollout for itself.
     #[default]
     Independent,
-    /// Balanced over the rollouts of each world file: a share comes out at its expectation.
+    /// Balanced over the rollouts of each world file, and within it over those of each seed: a share
+    /// comes out at its expectation.
     Stratified,
 }
 

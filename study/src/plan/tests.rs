@@ -194,15 +194,15 @@ fn strata_cover_the_scenarios_of_a_file_with_every_seed() {
         .map(|group| plan.key(group).stratum.unwrap().to_string())
         .collect();
     let expected = [
-        "all:0/6",
-        "all:1/6",
-        "all:2/6",
-        "alone:0/3",
-        "alone:1/3",
-        "alone:2/3",
-        "all:3/6",
-        "all:4/6",
-        "all:5/6",
+        "all:0/2:0/3",
+        "all:0/2:1/3",
+        "all:0/2:2/3",
+        "alone:0/1:0/3",
+        "alone:0/1:1/3",
+        "alone:0/1:2/3",
+        "all:1/2:0/3",
+        "all:1/2:1/3",
+        "all:1/2:2/3",
     ];
     assert_eq!(written, expected);
     // The place is part of the id; without strata there is none.

@@ -4,13 +4,14 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "study",
     "merge",
     "tables",
     "scorecard",
     "figures",
     "cases",
+    "calibrate",
     "run",
     "step",
     "pair",

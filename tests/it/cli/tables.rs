@@ -246,3 +246,148 @@ fn the_scorecard_is_of_the_main_study() {
     let done = place.run(&["scorecard", "stress"]).expect(3);
     assert!(done.err.contains("full_main"), "{}", done.err);
 }
+
+#[test]
+fn a_condition_that_holds_is_told_by_the_exit_code() {
+    let place = with_main("full_main");
+    let words = ["tables", "full_main", "--table", "9", "--fail-if"];
+    let decide = |condition: &str| place.run(&[&words[..], &[condition]].concat());
+    decide("tool_boundary.security.committed_harm.high > 0.05").expect(0);
+    decide("tool_boundary.security.committed_harm.high > 0.01").expect(4);
+    decide("none.security.committed_harm > 0.5").expect(0);
+    let refused = decide("tool_boundary.security.secret_leakage > 0").expect(2);
+    assert!(refused.err.contains("positive control"), "{}", refused.err);
+    decide("tool_boundary.security.committed_harm >> 0").expect(2);
+}
+
+#[test]
+fn an_order_is_printed_only_where_it_may_be_claimed() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["tables", "full_main", "--table", "ranking"])
+        .expect(0);
+    assert!(
+        done.out
+            .contains("No order by secret leakage in security: instrumented."),
+        "{}",
+        done.out
+    );
+    let ranks = |policy: &str| {
+        let lines = done
+            .out
+            .lines()
+            .filter(|line| line.starts_with("authorized completion"));
+        let line = lines
+            .clone()
+            .find(|line| line.contains(policy))
+            .expect("a line")
+            .to_owned();
+        line.split_whitespace().nth(3).expect("a rank").to_owned()
+    };
+    assert_eq!(ranks(" none "), "1");
+    assert_eq!(ranks(" tool_boundary "), "1");
+    assert_ne!(ranks(" intent_ledger_v2 "), "1");
+}
+
+/// With everything logged, what taint alone decides by is another thing.
+#[test]
+fn the_instrumentation_is_a_factor() {
+    let place = with_main("full_main");
+    let words = [
+        "study",
+        "full_logged",
+        "--progress",
+        "none",
+        "--out",
+        "full",
+    ];
+    place.run(&words).expect(0);
+    let words = [
+        "tables",
+        "full_main",
+        "--against",
+        "full",
+        "--format",
+        "json",
+    ];
+    let table = json(&place.run(&words).expect(0))["tables"][0].clone();
+    let differing = |metric: &str, scope: &str, policy: &str| {
+        let rows = table["rows"].as_array().expect("rows");
+        let is_it = |row: &&Value| {
+            row["Metric"]["printed"] == metric
+                && row["Scope"]["printed"] == scope
+                && row["Defence"]["printed"] == policy
+        };
+        let row = rows.iter().find(is_it).expect("a row");
+        row["Rows that differ"]["value"].as_f64().expect("a count")
+    };
+    assert!(differing("committed policy violation", "security", "none") < 0.5);
+    assert!(differing("logged spread", "security", "none") > 0.5);
+    assert!(differing("authorized completion", "active_tainted", "taint_only_v1") > 0.5);
+    place
+        .run(&[
+            "study",
+            "controls",
+            "--progress",
+            "none",
+            "--out",
+            "controls",
+        ])
+        .expect(0);
+    place
+        .run(&["tables", "full_main", "--against", "controls"])
+        .expect(3);
+}
+
+/// Parameters and study seed are frozen in the repository; this is what they give.
+#[test]
+fn the_frozen_scorecard_holds() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["scorecard", "full_main", "--format", "json"])
+        .expect(0);
+    let card = json(&done);
+    let share = |tally: &Value| {
+        tally["within"].as_f64().expect("a count") / tally["compared"].as_f64().expect("a count")
+    };
+    let classes = &card["totals"]["classes"];
+    for (class, least) in [
+        ("target", 0.98),
+        ("restated", 0.98),
+        ("held out", 0.95),
+        ("by construction", 1.0),
+        ("accounting", 1.0),
+    ] {
+        assert!(
+            share(&classes[class]) >= least,
+            "{class}: {}",
+            classes[class]
+        );
+    }
+    assert!(share(&card["totals"]["intervals"]) >= 0.95);
+}
+
+/// One seed here; the command takes as many as asked for.
+#[test]
+fn numbers_hold_under_a_study_seed_that_nothing_was_fitted_on() {
+    let place = with_main("full_main");
+    let words = ["scorecard", "full_main", "--no-files", "--fresh-seeds", "1"];
+    let done = place.run(&words).expect(0);
+    let (_, fresh) = done.out.split_once("other study seeds").expect("the table");
+    let share = |class: &str| {
+        let line = fresh
+            .lines()
+            .find(|line| line.starts_with(class))
+            .expect("a line");
+        let share = line
+            .trim_start_matches(class)
+            .split_whitespace()
+            .next()
+            .expect("a share");
+        share.parse::<f64>().expect("a number")
+    };
+    assert!(
+        share("target") >= 0.96 && share("held out") >= 0.93,
+        "{fresh}"
+    );
+}

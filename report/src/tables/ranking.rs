@@ -1,0 +1,118 @@
+//! Policies in order, where an order may be claimed at all.
+
+use statistics::{Bootstrap, Clustered, Stream};
+
+use super::say_intervals;
+use crate::analysis::{Analysis, PolicyPair};
+use crate::claims::{self, Status};
+use crate::evidence::{Evidence, Scope, scenario};
+use crate::metric::{COMPARED, Metric, Role};
+use crate::table::{Cell, Table};
+use statistics::{Better, Estimate};
+
+pub(super) fn table(analysis: &Analysis<'_>) -> Table {
+    let evidence = &analysis.evidence;
+    let mut table = Table::new(
+        "ranking",
+        "Policies in order, by the metrics whose order may be claimed",
+        &[
+            "Metric",
+            "Scope",
+            "Rank",
+            "Defence",
+            "Mean",
+            "Behind the one before by",
+            "95 % CI",
+        ],
+    );
+    let mut errors = Vec::new();
+    let ranked = COMPARED
+        .into_iter()
+        .filter(|metric| matches!(metric.role, Role::Primary | Role::Instrumented));
+    for metric in ranked {
+        let stages = metric
+            .scopes()
+            .into_iter()
+            .filter(|scope| *scope != Scope::All && evidence.has_rows(*scope));
+        for scope in stages {
+            match claims::standing(evidence, metric, scope) {
+                Status::Comparative => rank(evidence, metric, scope, &mut table, &mut errors),
+                status => table.note(format!(
+                    "No order by {} in {}: {}.",
+                    metric.label,
+                    scope.name(),
+                    status.name(),
+                )),
+            }
+        }
+    }
+    if !table.rows.is_empty() {
+        table.note("Equal rank: the interval of the paired difference to the policy before holds zero, or all pairs are identical.");
+        say_intervals(&mut table, errors.into_iter());
+    }
+    table
+}
+
+/// The policies from the best to the worst.
+fn rank(
+    evidence: &Evidence<'_>,
+    metric: Metric,
+    scope: Scope,
+    table: &mut Table,
+    errors: &mut Vec<f64>,
+) {
+    let mean = |policy: &str| evidence.mean(metric, scope, policy).value;
+    let mut order: Vec<(&str, f64)> = evidence
+        .policies()
+        .filter_map(|policy| Some((policy, mean(policy)?)))
+        .collect();
+    order.sort_by(|(_, first), (_, second)| match metric.better {
+        Better::Lower => first.total_cmp(second),
+        Better::Higher => second.total_cmp(first),
+    });
+    let mut rank = 1;
+    let mut before: Option<&str> = None;
+    for (position, (policy, mean)) in (1..).zip(&order) {
+        let behind = before.and_then(|before| {
+            difference(
+                evidence,
+                metric,
+                scope,
+                PolicyPair {
+                    first: before,
+                    second: policy,
+                },
+            )
+        });
+        let interval = behind.as_ref().and_then(|behind| behind.interval);
+        if interval.is_some_and(|interval| !interval.crosses_zero()) {
+            rank = position;
+        }
+        errors.extend(behind.as_ref().and_then(|behind| behind.monte_carlo_error));
+        table.row([
+            Cell::text(metric.label),
+            Cell::text(scope.name()),
+            Cell::count(rank),
+            Cell::text(*policy),
+            Cell::rate(Some(*mean)),
+            Cell::rate(behind.map(|behind| behind.value)),
+            Cell::interval(interval),
+        ]);
+        before = Some(policy);
+    }
+}
+
+fn difference(
+    evidence: &Evidence<'_>,
+    metric: Metric,
+    scope: Scope,
+    policies: PolicyPair<'_>,
+) -> Option<Estimate> {
+    let pairs = evidence.pairs(scope, policies.first, policies.second).kept;
+    let values = pairs.iter().filter_map(|(first, second, _)| {
+        Some((scenario(first), metric.of(second)? - metric.of(first)?))
+    });
+    let sample = Clustered::of_rows(values);
+    let stream = &mut Stream::named(1, &format!("{policies}/{}/{}", scope.name(), metric.name));
+    Bootstrap::default().clusters(&sample, stream)
+}
