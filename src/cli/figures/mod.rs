@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use report::analysis::Analysis;
+use report::evidence::Evidence;
 use report::figures::{self, NothingToDraw, repair, threat_model};
 
 use super::exit::Exit;
@@ -51,10 +52,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let wanted = wanted(args)?;
     let results = args.folder.as_deref().map(reports::result).transpose()?;
-    let analyses = results
-        .as_ref()
-        .map(|results| reports::analyses(results, &[]));
-    let analyses = analyses.unwrap_or_default();
+    let evidence = results.as_ref().map(Evidence::by_model);
+    let evidence = evidence.unwrap_or_default().into_iter();
+    let analyses: Vec<Analysis<'_>> = evidence.map(Analysis::without_pairs).collect();
     let beside = args.folder.clone().unwrap_or_default().join(FOLDER);
     let out = args.out.clone().unwrap_or(beside);
     let case = played::case(&args.world, terminal)?;
