@@ -154,16 +154,13 @@ impl<'r> Analysis<'r> {
 
     /// Without comparisons of policies, for who only looks at means.
     #[must_use]
-    pub const fn without_pairs(evidence: Evidence<'r>) -> Self {
+    pub fn without_pairs(evidence: Evidence<'r>) -> Self {
         Self {
             evidence,
             compared: Vec::new(),
             differences: Vec::new(),
             divergences: Vec::new(),
-            bootstrap: Bootstrap {
-                resamples: 0,
-                level: 0.95,
-            },
+            bootstrap: Bootstrap::default(),
         }
     }
 

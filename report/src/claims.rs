@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use statistics::Better;
+use statistics::{Better, Estimate, FEW_CLUSTERS};
 
 use crate::analysis::{Analysis, Difference};
 use crate::evidence::{Evidence, Mean, Scope};
@@ -30,6 +30,8 @@ pub enum Status {
     Comparative,
     /// The interval holds zero, or all pairs are identical: a tie or exploratory (6.5).
     Tie,
+    /// There is no interval to tell, or one over too few scenarios to be trusted.
+    Undetermined,
     /// It describes traces; directions are no claims.
     Diagnostic,
     /// It is recorded, but no positive control shows that it could have been otherwise.
@@ -45,6 +47,7 @@ impl Status {
         match self {
             Self::Comparative => "comparative",
             Self::Tie => "tie",
+            Self::Undetermined => "undetermined",
             Self::Diagnostic => "diagnostic",
             Self::Instrumented => "instrumented",
             Self::Blocked => "blocked",
@@ -56,6 +59,7 @@ impl Status {
         match self {
             Self::Comparative => "which of two policies is better, with its interval",
             Self::Tie => "no direction",
+            Self::Undetermined => "no direction: too few scenarios to tell",
             Self::Diagnostic => "by stage and denominator, no superiority",
             Self::Instrumented => "that it was recorded: no positive control",
             Self::Blocked => "nothing of policies: the model's actions are not understood",
@@ -67,6 +71,9 @@ impl Status {
 /// are compared.
 #[must_use]
 pub fn standing(evidence: &Evidence<'_>, metric: Metric, scope: Scope) -> Status {
+    if metric.role == Role::Prerequisite {
+        return Status::Diagnostic;
+    }
     if is_blocked(evidence, scope) {
         return Status::Blocked;
     }
@@ -82,12 +89,37 @@ pub fn standing(evidence: &Evidence<'_>, metric: Metric, scope: Scope) -> Status
 #[must_use]
 pub fn status(evidence: &Evidence<'_>, difference: &Difference<'_>) -> Status {
     let standing = standing(evidence, difference.metric, difference.scope);
-    let interval = difference.by_scenario.interval;
-    let is_tie = interval.is_none_or(|interval| interval.crosses_zero());
-    if standing == Status::Comparative && is_tie {
-        Status::Tie
+    if standing == Status::Comparative {
+        direction(&difference.by_scenario)
     } else {
         standing
+    }
+}
+
+/// Whether a paired difference has a direction. Where it is the same in every pair there is no
+/// interval; over enough scenarios that is as clear as can be.
+#[must_use]
+pub fn direction(difference: &Estimate) -> Status {
+    let is_of_few = difference.clusters < FEW_CLUSTERS;
+    match difference.interval {
+        Some(interval) if interval.crosses_zero() => Status::Tie,
+        _ if is_of_few => Status::Undetermined,
+        Some(_) => Status::Comparative,
+        None if difference.value.abs() > 0.0 => Status::Comparative,
+        None => Status::Undetermined,
+    }
+}
+
+/// What a metric may be claimed for in a scope, over all comparisons of the study.
+fn overall(analysis: &Analysis<'_>, metric: Metric, scope: Scope) -> Status {
+    let standing = standing(&analysis.evidence, metric, scope);
+    let about = analysis.differences.iter();
+    let about = about.filter(|one| one.metric.name == metric.name && one.scope == scope);
+    let directions = about.map(|one| direction(&one.by_scenario));
+    match standing {
+        // The best of them: the order of the statuses.
+        Status::Comparative => directions.min().unwrap_or(standing),
+        _ => standing,
     }
 }
 
@@ -149,12 +181,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             .into_iter()
             .filter(|scope| evidence.has_rows(*scope))
         {
-            let standing = standing(evidence, metric, scope);
             let (clear, ties) = counted(analysis, metric, scope);
-            let status = match (standing, clear, ties) {
-                (Status::Comparative, 0, 1..) => Status::Tie,
-                _ => standing,
-            };
+            let status = overall(analysis, metric, scope);
             let shown = control(evidence, metric, scope);
             table.row([
                 Cell::text(metric.label),
@@ -226,7 +254,7 @@ fn of_model(analysis: &Analysis<'_>) -> Json {
                     "metric": metric.name,
                     "scope": scope,
                     "role": metric.role,
-                    "status": standing(evidence, metric, scope),
+                    "status": overall(analysis, metric, scope),
                     "control": control(evidence, metric, scope),
                 })
             })
@@ -291,6 +319,27 @@ mod tests {
         }
         for metric in [HARM, SPREAD, SECRET_LEAK] {
             assert_eq!(standing_of(&results, metric), Status::Blocked);
+        }
+    }
+
+    fn paired(value: f64, interval: Option<(f64, f64)>, clusters: u64) -> Estimate {
+        let question = statistics::Question::ScenariosLikeThese;
+        let mut estimate = Estimate::value_only(value, question, clusters, clusters);
+        let level = 0.95;
+        estimate.interval = interval.map(|(low, high)| statistics::Interval { low, high, level });
+        estimate
+    }
+
+    #[test]
+    fn a_direction_needs_an_interval_beside_zero_and_enough_scenarios() {
+        for (estimate, expected) in [
+            (paired(-0.5, Some((-0.7, -0.2)), 10), Status::Comparative),
+            (paired(-0.5, Some((-0.7, 0.0)), 10), Status::Tie),
+            (paired(-0.5, Some((-0.7, -0.2)), 9), Status::Undetermined),
+            (paired(-1.0, None, 10), Status::Comparative),
+            (paired(-1.0, None, 1), Status::Undetermined),
+        ] {
+            assert_eq!(direction(&estimate), expected, "{estimate:?}");
         }
     }
 

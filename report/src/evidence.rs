@@ -203,21 +203,39 @@ impl<'r> Evidence<'r> {
         Mean::of(entries.filter_map(|entry| entry.fixed_max.map(Ratio::quotient)))
     }
 
-    /// The scenarios and the families of a scope.
+    /// The scenarios and the families of a scope that have numbers under a policy.
     #[must_use]
-    pub fn clusters(&self, scope: Scope) -> Clusters {
-        let mut scenarios: BTreeSet<&str> = BTreeSet::new();
-        let mut families: BTreeSet<&str> = BTreeSet::new();
-        for policy in self.policies() {
-            for row in self.rows(scope, policy) {
-                scenarios.insert(scenario(row));
-                families.insert(&row.identity.family);
-            }
-        }
+    pub fn clusters(&self, scope: Scope, policy: &str) -> Clusters {
+        let rows = self.rows(scope, policy);
+        let rows = rows.filter(|row| !row.identity.has_errored());
+        let (scenarios, families): (BTreeSet<&str>, BTreeSet<&str>) = rows
+            .map(|row| (scenario(row), &*row.identity.family))
+            .unzip();
         Clusters {
             scenarios: scenarios.len() as u64,
             families: families.len() as u64,
         }
+    }
+
+    /// The scenarios and families of a scope, under the policy that has most of them.
+    #[must_use]
+    pub fn most_clusters(&self, scope: Scope) -> Clusters {
+        let each = self.policies().map(|policy| self.clusters(scope, policy));
+        let none = Clusters {
+            scenarios: 0,
+            families: 0,
+        };
+        each.max_by_key(|clusters| clusters.scenarios)
+            .unwrap_or(none)
+    }
+
+    /// How many rollouts have no numbers because their backend failed.
+    #[must_use]
+    pub fn errored(&self) -> u64 {
+        let rows = self
+            .policies()
+            .flat_map(|policy| self.rows(Scope::All, policy));
+        rows.filter(|row| row.identity.has_errored()).count() as u64
     }
 
     /// The rows of two policies that are pairs, and how many are none: one is missing, its backend
@@ -341,7 +359,7 @@ mod tests {
     #[test]
     fn scenarios_and_families_are_counted_once() {
         let results = two_scenarios();
-        let clusters = evidence(&results).clusters(Scope::All);
+        let clusters = evidence(&results).clusters(Scope::All, "none");
         assert_eq!(
             clusters,
             Clusters {

@@ -28,6 +28,7 @@ pub(crate) fn row(made: &Made) -> Row {
     let mut metrics = Metrics::default();
     metrics.endpoints.committed_harm = Some(made.harm);
     metrics.endpoints.wrong_recipient_rate = Some(made.harm);
+    metrics.endpoints.secret_leakage = Some(false);
     metrics.propagation.blast_radius_norm = Some(Ratio::clipped(made.labelled, made.region));
     metrics.propagation.blast_radius_raw = Some(made.labelled);
     metrics.propagation.region_nodes = Some(made.region);

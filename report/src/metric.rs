@@ -235,13 +235,13 @@ pub const RECOVERY: Metric = Metric {
     value: |row| share(row.metrics.memory.recovery_success),
 };
 
-/// Table 15. Whether undoing is better than not having to is not for this number to say, so its
-/// role is that of Table 6, `rollback superiority`.
+/// Table 15. Whether undoing is better than not having to is not for this number to say, so
+/// its differences are no claims (Table 6: `rollback superiority`).
 pub const ROLLBACK: Metric = Metric {
     name: "rollback",
     label: "rollback",
     better: Better::Higher,
-    role: Role::Instrumented,
+    role: Role::Diagnostic,
     stages: Stages::Memory,
     pooled: false,
     control: Control::Itself,

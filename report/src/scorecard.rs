@@ -285,8 +285,9 @@ impl Scorecard {
             );
         }
         table.note(
-            "Target: a parameter was fitted to it. Restated: the same simulated quantity again. Held out: no \
-             parameter was fitted to it. By construction: follows from the logic of a policy. Left out: inputs of \
+            "Target: a parameter was fitted to it, or a structure chosen for it. Restated: the same simulated \
+             quantity again. Held out: no parameter was fitted to it, but most follow from targets by arithmetic or \
+             ties (docs/paper.md). By construction: follows from the logic of a policy. Left out: inputs of \
              protocols, other systems, and what is not simulated yet.",
         );
         table

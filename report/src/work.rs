@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Answers every question, on up to `threads` threads; the order of the answers is that of the
+/// Answers every question, on up to `threads` threads, the calling one included; the order of the answers is that of the
 /// questions, whoever was quicker.
 pub(crate) fn each<Q: Sync, A: Send>(
     threads: usize,
@@ -14,15 +14,24 @@ pub(crate) fn each<Q: Sync, A: Send>(
     let next = AtomicUsize::new(0);
     let (send, receive) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, questions.len().max(1)) {
+        for _ in 1..threads.clamp(1, questions.len().max(1)) {
             let (send, next, answer) = (send.clone(), &next, &answer);
-            scope.spawn(move || {
+            let work = move || {
                 while let Some((place, question)) = take(next, questions) {
                     if send.send((place, answer(question))).is_err() {
                         break;
                     }
                 }
-            });
+            };
+            // Where the system starts no more threads, fewer do the work.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        while let Some((place, question)) = take(&next, questions) {
+            if send.send((place, answer(question))).is_err() {
+                break;
+            }
         }
         drop(send);
         let mut answers: Vec<(usize, A)> = receive.iter().collect();

@@ -34,10 +34,9 @@ pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
     }
 }
 
-/// The result of a shipped study, or of the study in a file, under a study seed: in memory, with
-/// nothing written.
-pub(crate) fn simulated(study: Option<&Path>, seed: Option<u64>) -> Result<Results, Failure> {
-    in_memory(&plans::load(study, seed)?.plan)
+/// The result of a shipped study under a study seed: in memory, with nothing written.
+pub(crate) fn simulated(study: &str, seed: u64) -> Result<Results, Failure> {
+    in_memory(&plans::load_shipped(study, Some(seed))?.plan)
 }
 
 /// The result of a plan, in memory, with nothing written.
@@ -79,12 +78,17 @@ pub(crate) fn parser_counts() -> Result<ParserCounts, Failure> {
 
 /// Writes a file beside a result, whole or not at all.
 pub(crate) fn write_beside(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
-    let path = folder.join(name);
-    let unfinished = folder.join(format!("{name}.unfinished"));
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+    write_whole(&folder.join(name), text)
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|error| {
-        let message = format!("`{}` cannot be written: {error}", files::shown(&path));
-        let help = "the tables are printed all the same with `--no-files`";
+        let message = format!("`{}` cannot be written: {error}", files::shown(path));
+        let help = "make room, or name another place";
         Failure::new(Exit::Incomplete, Problem::new(message).help(help))
     })
 }

@@ -1,5 +1,6 @@
 //! `containment scorecard`: every published number beside ours.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use report::render::{Format as Written, render};
@@ -78,7 +79,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     ];
     let mut whole = whole(&card);
     if args.fresh_seeds > 0 {
-        let fresh = fresh(args.fresh_seeds, studies[0].manifest.frozen.study_seed)?;
+        let fresh = fresh(
+            args.fresh_seeds,
+            studies[0].manifest.frozen.study_seed,
+            terminal,
+        )?;
         parts.push(fresh.clone());
         whole.push(fresh);
     }
@@ -151,17 +156,19 @@ fn beside(
     main: &Results,
     terminal: &Terminal,
 ) -> Result<Results, Failure> {
-    let path = folder.parent().unwrap_or(Path::new("")).join(name);
+    let path = folder.join("..").join(name);
+    let seed = main.manifest.frozen.study_seed;
     if path.join(study::folder::MANIFEST).is_file() {
         let results = reports::result(&path)?;
-        if results.manifest.frozen.name == name {
+        let frozen = &results.manifest.frozen;
+        if frozen.name == name && frozen.study_seed == seed {
             return Ok(results);
         }
     }
     terminal.note(&format!(
-        "no result of `{name}` lies beside: it is simulated"
+        "no result of `{name}` under study seed {seed} lies beside: it is simulated"
     ));
-    reports::simulated(Some(Path::new(name)), Some(main.manifest.frozen.study_seed))
+    reports::simulated(name, seed)
 }
 
 /// The scorecard of the results of all studies.
@@ -182,18 +189,40 @@ fn card(studies: &[Results]) -> Result<Scorecard, Failure> {
     Ok(Scorecard::new(&reproduced(made)))
 }
 
+/// The study seeds that parameters were fitted under: no fresh ones.
+const FITTED: RangeInclusive<u64> = 1001..=1008;
+
 /// How many numbers hold under study seeds that nothing was fitted on.
-fn fresh(seeds: u32, frozen: u64) -> Result<Table, Failure> {
+fn fresh(seeds: u32, frozen: u64, terminal: &Terminal) -> Result<Table, Failure> {
     let mut cards = Vec::new();
-    for seed in (1_u64..)
-        .map(|step| frozen.wrapping_add(step))
-        .take(seeds as usize)
-    {
-        let mut studies = vec![reports::simulated(None, Some(seed))?];
+    let others = (1..).map(|step| frozen.wrapping_add(step));
+    let others = others.filter(|seed| !FITTED.contains(seed));
+    for seed in others.take(seeds as usize) {
+        let mut studies = vec![reports::simulated(MAIN, seed)?];
         for name in OTHERS {
-            studies.push(reports::simulated(Some(Path::new(name)), Some(seed))?);
+            studies.push(reports::simulated(name, seed)?);
         }
         cards.push((seed, card(&studies)?));
+        terminal.note(&format!("study seed {seed}: {} of {seeds}", cards.len()));
     }
     Ok(report::scorecard::fresh_seeds(&cards))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_shipped_parameter_is_fitted_under_a_fresh_seed() {
+        for targets in [
+            include_str!("../../models/profiles/qwen2_5_7b_instruct.targets.ron"),
+            include_str!("../../models/profiles/mistral_7b_instruct_v0_2.targets.ron"),
+        ] {
+            let (_, seeds) = targets.split_once("study_seeds: [").expect("study seeds");
+            let (seeds, _) = seeds.split_once(']').expect("their end");
+            for seed in seeds.split(", ") {
+                assert!(FITTED.contains(&seed.parse().expect("a seed")), "{seed}");
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@ use report::analysis::Analysis;
 use report::claims;
 use report::evidence::Evidence;
 use report::render::{Format as Written, render};
+use report::scorecard::MAIN;
 use report::table::Table;
 use report::tables;
 use report::threshold::Threshold;
@@ -93,10 +94,16 @@ pub(crate) struct Args {
 /// Reads `A,B`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(',') {
-        Some((first, second)) if !first.is_empty() && !second.is_empty() && first != second => {
-            Ok((first.trim().to_owned(), second.trim().to_owned()))
+        Some((first, second)) => {
+            let (first, second) = (first.trim(), second.trim());
+            let are_two = !first.is_empty() && !second.is_empty() && first != second;
+            are_two
+                .then(|| (first.to_owned(), second.to_owned()))
+                .ok_or_else(|| {
+                    "name two different policies, for example `none,tool_boundary`".to_owned()
+                })
         }
-        _ => Err(
+        None => Err(
             "name two policies with a comma between them, for example `none,tool_boundary`"
                 .to_owned(),
         ),
@@ -138,24 +145,38 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         ));
     }
     terminal.print(&render(&printed, args.format.written()))?;
+    // Before anything is written: a folder that takes no file must not hide what was decided.
+    let decision = decided(&args.fail_if, &analyses, terminal)?;
     if wanted.is_none() && !args.no_files {
-        for (name, text) in made(&printed, &analyses) {
-            reports::write_beside(&args.folder, name, &text)?;
+        match write(&args.folder, &made(&printed, &analyses), terminal) {
+            Err(failure) if decision == Exit::Threshold => terminal.fail(&failure),
+            written => written?,
         }
-        let folder = files::shown(&args.folder);
-        terminal.note(&format!(
-            "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
-        ));
     }
-    decided(&args.fail_if, &analyses, terminal)
+    Ok(decision)
+}
+
+/// Writes files beside the rows.
+fn write(folder: &Path, made: &[(&str, String)], terminal: &Terminal) -> Result<(), Failure> {
+    for (name, text) in made {
+        reports::write_beside(folder, name, text)?;
+    }
+    let folder = files::shown(folder);
+    terminal.note(&format!(
+        "`{TABLES_FILE}` and `{CLAIMS_FILE}` are in `{folder}`"
+    ));
+    Ok(())
 }
 
 /// What differs between a result and another one.
 fn against(results: &Results, other: &Path) -> Result<Table, Failure> {
     let others = reports::result(other)?;
     let (first, second) = (Evidence::by_model(results), Evidence::by_model(&others));
-    let pair = first.first().zip(second.first());
-    let table = pair.map(|(first, second)| tables::factor::table(first, second));
+    let of_same_model = |one: &Evidence<'_>| second.iter().find(|other| other.model == one.model);
+    let mut pairs = first
+        .iter()
+        .map(|one| (one, of_same_model(one).or(second.first())));
+    let table = pairs.find_map(|(one, other)| Some(tables::factor::table(one, other?)));
     table.filter(|table| !table.rows.is_empty()).ok_or_else(|| {
         let message = format!(
             "`{}` has no rollout in common with the result",
@@ -199,7 +220,10 @@ fn decided(
 /// Every table that the rows are enough for.
 fn all(analyses: &[Analysis<'_>]) -> Result<Vec<Table>, Failure> {
     let mut all: Vec<Table> = analyses.iter().flat_map(tables::all).collect();
-    all.push(tables::parser::table(&reports::parser_counts()?));
+    let is_the_main_study = |one: &Analysis<'_>| one.evidence.manifest.frozen.name == MAIN;
+    if analyses.iter().any(is_the_main_study) {
+        all.push(tables::parser::table(&reports::parser_counts()?));
+    }
     Ok(all)
 }
 

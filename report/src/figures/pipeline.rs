@@ -25,7 +25,7 @@ const OUTPUTS: [(&str, &str); 5] = [
 
 /// The pipeline of a study.
 pub(super) fn figure(analysis: &Analysis<'_>) -> String {
-    let families = analysis.evidence.clusters(Scope::All).families;
+    let families = analysis.evidence.most_clusters(Scope::All).families;
     draw(analysis.evidence.manifest, families)
 }
 

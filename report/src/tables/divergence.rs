@@ -36,16 +36,14 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
     );
     table.note(
         "Twelve fields of 6.5; policy hashes, rules, ledger matches and versions never enter. Shares are \
-         of the pairs with equal endpoint.",
+         of the pairs with equal endpoint; where none or all of them differ the interval is the exact one \
+         over scenarios.",
     );
-    let dropped: u64 = analysis
-        .divergences
-        .iter()
-        .map(|divergence| divergence.dropped)
-        .sum();
+    let dropped = analysis.divergences.iter().map(|one| one.dropped).max();
+    let dropped = dropped.unwrap_or_default();
     if dropped > 0 {
         table.note(format!(
-            "{dropped} pairs could not be formed and are left out."
+            "Up to {dropped} pairs of a comparison could not be formed and are left out."
         ));
     }
     table

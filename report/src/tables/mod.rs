@@ -101,6 +101,12 @@ const MAKERS: [Maker; 21] = [
     ("text", "numbers of the running text", running_text::table),
 ];
 
+/// The studies that make published numbers.
+const PAPERS_STUDIES: [&str; 3] = ["full_main", "stress", "second_model"];
+
+/// The tables that say nothing of any other study; they are printed when they are asked for.
+const PAPERS_OWN: [&str; 4] = ["18", "19", "20", "text"];
+
 /// The ids of all tables of a study, with what they show.
 pub fn ids() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAKERS.iter().map(|(id, shows, _)| (*id, *shows))
@@ -109,8 +115,11 @@ pub fn ids() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The tables of a study that its rows can fill.
 #[must_use]
 pub fn all(analysis: &Analysis<'_>) -> Vec<Table> {
-    let made = MAKERS.iter().filter_map(|maker| made(maker, analysis));
-    made.collect()
+    let is_the_papers = PAPERS_STUDIES.contains(&&*analysis.evidence.manifest.frozen.name);
+    let makers = MAKERS
+        .iter()
+        .filter(|(id, ..)| is_the_papers || !PAPERS_OWN.contains(id));
+    makers.filter_map(|maker| made(maker, analysis)).collect()
 }
 
 /// One table; none if the study has no rows for it.
@@ -121,7 +130,7 @@ pub fn one(analysis: &Analysis<'_>, id: &str) -> Option<Table> {
 }
 
 /// The tables that are made of pairs of policies.
-const OF_PAIRS: [&str; 4] = ["10", "12", "25", "text"];
+const OF_PAIRS: [&str; 5] = ["10", "12", "13", "25", "text"];
 
 /// Whether a published table needs pairs of policies to be compared.
 #[must_use]
@@ -151,6 +160,12 @@ fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {
 fn footed(mut table: Table, analysis: &Analysis<'_>) -> Table {
     let frozen = &analysis.evidence.manifest.frozen;
     let model = analysis.evidence.model;
+    let errored = analysis.evidence.errored();
+    if errored > 0 {
+        table.note(format!(
+            "{errored} rollouts have no numbers, because their backend failed, and enter none."
+        ));
+    }
     table.note(format!(
         "Study {}, model {model}, scenario set {}, {} scenarios, seeds {}.",
         frozen.name,
@@ -187,9 +202,10 @@ fn say_intervals(table: &mut Table, monte_carlo: impl Iterator<Item = f64>) {
     ));
 }
 
-/// Rows of a scope under a policy, as a cell.
+/// Rows of a scope under a policy that have numbers, as a cell.
 fn rows_cell(analysis: &Analysis<'_>, scope: Scope, policy: &str) -> Cell {
-    Cell::count(analysis.evidence.rows(scope, policy).count() as u64)
+    let rows = analysis.evidence.rows(scope, policy);
+    Cell::count(rows.filter(|row| !row.identity.has_errored()).count() as u64)
 }
 
 /// What the published cells call a policy.

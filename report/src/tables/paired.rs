@@ -145,7 +145,8 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
             .is_some_and(|interval| interval.crosses_zero())
     });
     table.note(format!(
-        "{} paired intervals, {} of them with zero inside; the paper counts 83 intervals and does not list them.",
+        "{} paired differences, {} of them with zero inside their interval; the paper counts 83 intervals and \
+         does not list them. No status is adjusted for their number.",
         analysis.differences.len(),
         crossing.count(),
     ));
@@ -179,8 +180,10 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>) -> Vec<Cell> {
         Some(name) => cell.publishes(format!("t25.{pair}.{name}.{column}")),
         None => cell,
     };
-    // The published interval of the endpoint is one over pairs (docs/paper.md).
-    let printed = if one.metric.name == HARM.name {
+    // The published interval of this row is one over pairs (docs/paper.md).
+    let is_over_pairs =
+        name == Some("committed_policy_violation") && pair == "none_vs_tool_boundary";
+    let printed = if is_over_pairs {
         &one.by_pair
     } else {
         &one.by_scenario
@@ -256,7 +259,7 @@ pub(super) fn bounds(analysis: &Analysis<'_>) -> Table {
 }
 
 fn bound_line(analysis: &Analysis<'_>, policy: &str, scope: Scope, rollouts: u64) -> [Cell; 9] {
-    let clusters = analysis.evidence.clusters(scope);
+    let clusters = analysis.evidence.clusters(scope, policy);
     let (in_12, in_25) = match scope {
         Scope::All => ("policy_violation.all", "committed_policy_violation"),
         Scope::Stage(_) => (

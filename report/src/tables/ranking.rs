@@ -47,7 +47,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         }
     }
     if !table.rows.is_empty() {
-        table.note("Equal rank: the interval of the paired difference to the policy before holds zero, or all pairs are identical.");
+        table.note("Equal rank: nothing shows a difference to the policy before; the interval of the paired difference holds zero, or there are too few scenarios to tell.");
         say_intervals(&mut table, errors.into_iter());
     }
     table
@@ -85,7 +85,8 @@ fn rank(
             )
         });
         let interval = behind.as_ref().and_then(|behind| behind.interval);
-        if interval.is_some_and(|interval| !interval.crosses_zero()) {
+        let is_behind = behind.as_ref().map(claims::direction) == Some(Status::Comparative);
+        if is_behind {
             rank = position;
         }
         errors.extend(behind.as_ref().and_then(|behind| behind.monte_carlo_error));

@@ -49,8 +49,8 @@ fn counts(evidence: &Evidence<'_>) -> Vec<Line> {
             .policies()
             .map(move |policy| evidence.rows(scope, policy).count() as u64)
     };
-    let clusters = evidence.clusters(Scope::All).scenarios;
-    let bound = |scope| percent(rule_of_three(evidence.clusters(scope).scenarios), 2);
+    let clusters = |scope| evidence.most_clusters(scope).scenarios;
+    let bound = |scope| percent(rule_of_three(clusters(scope)), 2);
     vec![
         line(
             "rollouts",
@@ -62,7 +62,7 @@ fn counts(evidence: &Evidence<'_>) -> Vec<Line> {
             Cell::count(rollouts(Scope::All).max().unwrap_or_default()),
             "runs_2520",
         ),
-        line("scenarios", Cell::count(clusters), "clusters"),
+        line("scenarios", Cell::count(clusters(Scope::All)), "clusters"),
         line(
             "upper bound over all scenarios, 3/n, percent",
             bound(Scope::All),
@@ -165,14 +165,18 @@ fn repair(analysis: &Analysis<'_>) -> Vec<Line> {
         .evidence
         .pairs(ACTIVE, "tool_boundary", "intent_ledger_v2")
         .kept;
-    let better = pairs
-        .iter()
-        .filter(|(first, second, _)| COMPLETION.of(first) > COMPLETION.of(second));
-    lines.push(line(
-        "workflows that tool_boundary completes better",
-        Cell::count(better.count() as u64),
-        "v2_blocked",
-    ));
+    if !pairs.is_empty() {
+        let is_better = |first, second| COMPLETION.of(first) > COMPLETION.of(second);
+        let better = pairs
+            .iter()
+            .filter(|(first, second, _)| is_better(first, second));
+        let quantity = "workflows that tool_boundary completes better";
+        lines.push(line(
+            quantity,
+            Cell::count(better.count() as u64),
+            "v2_blocked",
+        ));
+    }
     lines
 }
 

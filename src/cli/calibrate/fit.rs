@@ -130,7 +130,7 @@ impl<'a> Fit<'a> {
             at: parameter.at.clone(),
             value: best.value,
             moments: moments.collect(),
-            at_a_bound: !best.is_met(&cells) && (best.value == low || best.value == high),
+            at_a_bound: !best.is_met(&cells) && parameter.is_bound(best.value),
         })
     }
 
@@ -206,10 +206,12 @@ impl<'a> Fit<'a> {
     ) -> Result<Tried, Failure> {
         let text = with(&self.text, &parameter.at, value);
         let numbers = cells.iter().map(|cell| self.simulation.number(&text, cell));
-        Ok(Tried {
-            value,
-            numbers: numbers.collect::<Result<_, _>>()?,
-        })
+        let numbers = numbers.collect::<Result<_, _>>();
+        let numbers = numbers.map_err(|failure: Failure| {
+            let tried = format!("while `{}` was {}", parameter.at, decimal(value));
+            failure.explained(&tried, "narrow its bounds in the targets")
+        })?;
+        Ok(Tried { value, numbers })
     }
 
     fn get(&self, at: &str) -> u32 {

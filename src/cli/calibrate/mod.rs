@@ -16,6 +16,7 @@ use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::problem::Problem;
 use super::profiles;
+use super::reports;
 use super::tables::Format;
 use super::terminal::Terminal;
 use fit::{Fit, Fitted, Moment};
@@ -60,13 +61,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     fit.finish(&mut fitted, &targets)?;
     terminal.print(&render(&[report(&fitted, &targets)], args.format.written()))?;
     if let Some(out) = &args.out {
-        std::fs::write(out, fit.text()).map_err(|error| {
-            let message = format!("`{}` cannot be written: {error}", files::shown(out));
-            Failure::new(
-                Exit::Incomplete,
-                Problem::new(message).help("name another file with `--out`"),
-            )
-        })?;
+        reports::write_whole(out, fit.text())?;
     }
     if args.check && fit.text() != profile {
         let message = format!(

@@ -1,8 +1,6 @@
 //! What a profile makes of a published number: the study is simulated with it and the number is read
 //! off the same table in which anybody finds it.
 
-use std::path::Path;
-
 use containment_bench::Bench;
 use report::analysis::{Analysis, Options};
 use report::evidence::{Evidence, Scope};
@@ -36,7 +34,7 @@ impl Simulation {
             mut study,
             scenarios,
             ..
-        } = plans::load(Some(Path::new(study)), None)?.plan;
+        } = plans::load_shipped(study, None)?.plan;
         study.models = vec![FITTED.to_owned()];
         Ok(Self {
             study,

@@ -104,6 +104,12 @@ impl Parameter {
         (low < high).then_some((low, high))
     }
 
+    /// Whether a value is one of the bounds.
+    pub(super) fn is_bound(&self, value: u32) -> bool {
+        self.bounds()
+            .is_some_and(|(low, high)| value == low || value == high)
+    }
+
     fn check(&self, profile: &str, cells: &[Published]) -> Result<(), (String, String)> {
         let place = place_of(profile, &self.at).ok_or_else(|| {
             let help = "write the path to a value, such as `inclinations.fill_gap[0].chance`";

@@ -32,7 +32,24 @@ pub(crate) struct LoadedPlan {
 /// The plan of the study in `path` or inside the program, of the main study without a path, under
 /// this study seed.
 pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
-    let inside = inside(path);
+    load_one(path, inside(path), seed)
+}
+
+/// The plan of a study inside the program, whatever files there are.
+pub(crate) fn load_shipped(name: &str, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
+    let known = || shipped::STUDIES.iter().map(|study| study.name);
+    let study = shipped::study(name).ok_or_else(|| {
+        let problem = Problem::new(format!("there is no shipped study `{name}`"));
+        problem.maybe_help(nearest::suggestion(name, known()))
+    })?;
+    load_one(None, Some(study), seed)
+}
+
+fn load_one(
+    path: Option<&Path>,
+    inside: Option<&'static ShippedStudy>,
+    seed: Option<u64>,
+) -> Result<LoadedPlan, Failure> {
     let (text, origin) = match (path, inside) {
         (Some(path), None) => (text_of(path)?, files::shown(path)),
         (_, study) => {

@@ -171,13 +171,14 @@ fn claims_need_a_positive_control() {
         status("full_main", "memory_reinfection", "memory_recovery"),
         "instrumented"
     );
+    // It happens there, in too few scenarios to compare policies.
     assert_eq!(
         status("controls", "secret_leakage", "active_tainted"),
-        "comparative"
+        "tie"
     );
     assert_eq!(
         status("controls", "memory_reinfection", "memory_recovery"),
-        "comparative"
+        "tie"
     );
 }
 
@@ -198,7 +199,11 @@ fn nothing_is_claimed_of_a_model_that_is_not_understood() {
     let claims: Value =
         serde_json::from_str(&place.read("second_model/claims.json")).expect("JSON");
     for metric in claims["models"][0]["metrics"].as_array().expect("metrics") {
-        assert_eq!(metric["status"], "blocked", "{metric}");
+        let expected = match metric["role"].as_str() {
+            Some("prerequisite") => "diagnostic",
+            _ => "blocked",
+        };
+        assert_eq!(metric["status"], expected, "{metric}");
     }
     assert!(
         claims["models"][0]["inert_rollouts"]
@@ -245,6 +250,34 @@ fn the_scorecard_is_of_the_main_study() {
     place.run(&words).expect(0);
     let done = place.run(&["scorecard", "stress"]).expect(3);
     assert!(done.err.contains("full_main"), "{}", done.err);
+}
+
+/// The study of a user has nothing to do with the paper's.
+#[test]
+fn another_study_is_not_shown_the_papers_own_tables() {
+    let place = Place::new();
+    let words = [
+        "study",
+        "controls",
+        "--progress",
+        "none",
+        "--out",
+        "controls",
+    ];
+    place.run(&words).expect(0);
+    let done = place.run(&["tables", "controls"]).expect(0);
+    for table in [
+        "Table 18",
+        "Table 19",
+        "Table 20",
+        "Table 24",
+        "running text",
+    ] {
+        assert!(!done.out.contains(table), "{table}");
+    }
+    place
+        .run(&["tables", "controls", "--table", "18"])
+        .expect(0);
 }
 
 #[test]
