@@ -321,6 +321,8 @@ const STREAM_SEED: u64 = 1;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use study::results::Results;
 
     use worlds::spec::Stage;
@@ -377,22 +379,63 @@ mod tests {
         }
     }
 
+    /// One pair with the same endpoint spreads further, another does less of its task.
+    #[test]
+    fn what_differs_between_pairs_is_counted() {
+        let mut results = two_scenarios();
+        let of_ignored = |row: &&mut Row| {
+            &*row.identity.scenario_id == "ignore/a" && &*row.identity.policy == "tool_boundary"
+        };
+        for row in results.rows.iter_mut().filter(of_ignored) {
+            let metrics = Arc::make_mut(&mut row.metrics);
+            if row.identity.seed == 1 {
+                metrics.propagation.blast_radius_raw = Some(3);
+            } else {
+                metrics.utility.benign_completion = Some(false);
+            }
+        }
+        let analysis = analysis(&results, 1);
+        let one = &analysis.divergences[0];
+        assert_eq!(
+            (one.same_endpoint, one.trajectories, one.utilities, one.both),
+            (2, 1, 1, 0)
+        );
+        assert_eq!(one.fields, [("blast_radius_raw", 1)]);
+        let share = one.trajectory.as_ref().expect("a share");
+        assert!((share.value - 0.5).abs() < 1e-12);
+        let at_equal_utility = one.at_equal_utility.as_ref().expect("a share");
+        assert!((at_equal_utility.value - 1.0).abs() < 1e-12);
+    }
+
     #[test]
     fn an_interval_is_the_same_whatever_else_is_estimated() {
-        let results = two_scenarios();
-        let all = analysis(&results, 2);
-        let pair = [("none".to_owned(), "tool_boundary".to_owned())];
-        let options = Options {
-            bootstrap: Bootstrap::default(),
-            threads: 1,
+        let mut results = two_scenarios();
+        let mut other = results.manifest.frozen.policies[1].clone();
+        "other".clone_into(&mut other.name);
+        results.manifest.frozen.policies.insert(0, other);
+        let of_boundary = results
+            .rows
+            .iter()
+            .filter(|row| &*row.identity.policy == "tool_boundary");
+        let others = of_boundary.cloned().map(|mut row| {
+            row.identity.policy = "other".into();
+            row
+        });
+        let others: Vec<Row> = others.collect();
+        results.rows.extend(others);
+        let pair = |second: &str| ("none".to_owned(), second.to_owned());
+        let interval = |pairs: &[(String, String)], threads| {
+            let options = Options {
+                bootstrap: Bootstrap::default(),
+                threads,
+            };
+            let evidence = Evidence::by_model(&results).remove(0);
+            let analysis = Analysis::new(evidence, pairs, options);
+            let found = analysis.difference("none", "tool_boundary", HARM, SECURITY);
+            found.expect("a difference").by_scenario.interval
         };
-        let alone = Analysis::new(Evidence::by_model(&results).remove(0), &pair, options);
-        let interval = |analysis: &Analysis<'_>| {
-            let found = analysis
-                .difference("none", "tool_boundary", HARM, SECURITY)
-                .expect("a difference");
-            found.by_scenario.interval
-        };
-        assert_eq!(interval(&all), interval(&alone));
+        let alone = interval(&[pair("tool_boundary")], 1);
+        assert!(alone.is_some());
+        assert_eq!(alone, interval(&[pair("other"), pair("tool_boundary")], 2));
     }
 }
