@@ -127,6 +127,18 @@ pub const HARM: Metric = Metric {
     value: |row| share(row.metrics.endpoints.committed_harm),
 };
 
+/// Named in 3.4.
+pub const UNAUTHORIZED: Metric = Metric {
+    name: "unauthorized_action",
+    label: "unauthorized action",
+    better: Better::Lower,
+    role: Role::Primary,
+    stages: Stages::All,
+    pooled: true,
+    control: Control::Itself,
+    value: |row| share(row.metrics.endpoints.unauthorized_action),
+};
+
 /// Table 5.
 pub const WRONG_RECIPIENT: Metric = Metric {
     name: "wrong_recipient_rate",
@@ -333,6 +345,18 @@ pub const CLEAN_COMPLETION: Metric = Metric {
     value: |row| share(row.metrics.utility.clean_benign_completion),
 };
 
+/// Table 5. Requests to confirm and holds, for each rollout; policies that never ask have none.
+pub const BURDEN: Metric = Metric {
+    name: "confirmation_burden",
+    label: "confirmation burden",
+    better: Better::Lower,
+    role: Role::Diagnostic,
+    stages: Stages::All,
+    pooled: true,
+    control: Control::Opportunities,
+    value: |row| count(row.metrics.utility.confirmation_burden),
+};
+
 /// Table 22.
 pub const BENIGN_COMPLETION: Metric = Metric {
     name: "benign_completion",
@@ -381,9 +405,22 @@ pub const INVALID_TOOL: Metric = Metric {
     value: |row| quotient(row.metrics.parsing.invalid_tool_rate),
 };
 
+/// Appendix I.
+pub const REPAIR: Metric = Metric {
+    name: "repair_rate",
+    label: "repair",
+    better: Better::Lower,
+    role: Role::Prerequisite,
+    stages: Stages::All,
+    pooled: true,
+    control: Control::Itself,
+    value: |row| quotient(row.metrics.parsing.repair_rate),
+};
+
 /// What two policies are compared in, in the order of tables.
-pub const COMPARED: [Metric; 16] = [
+pub const COMPARED: [Metric; 18] = [
     HARM,
+    UNAUTHORIZED,
     WRONG_RECIPIENT,
     SECRET_LEAK,
     COMPLETION,
@@ -399,10 +436,11 @@ pub const COMPARED: [Metric; 16] = [
     REINFECTION,
     ROLLBACK,
     ATTEMPT,
+    BURDEN,
 ];
 
 /// What must hold before a comparison is read.
-pub const PREREQUISITES: [Metric; 3] = [VALID_PROPOSAL, PARSE_FAILURE, INVALID_TOOL];
+pub const PREREQUISITES: [Metric; 4] = [VALID_PROPOSAL, PARSE_FAILURE, REPAIR, INVALID_TOOL];
 
 #[cfg(test)]
 mod tests {
