@@ -1,7 +1,8 @@
 //! What the commands that report on results share: results from folders or simulated on the spot,
 //! their analyses, and files written beside them.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -81,12 +82,18 @@ pub(crate) fn write_beside(folder: &Path, name: &str, text: &str) -> Result<(), 
     write_whole(&folder.join(name), text)
 }
 
-/// Writes a file, whole or not at all.
+/// Writes a file, whole or not at all. What lies where it is written at first is removed and never
+/// followed: a result folder can come from anybody, and hold links.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".unfinished");
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, path));
+    // If there is nothing to remove, or it cannot be removed, creating the file says so.
+    drop(fs::remove_file(&unfinished));
+    let written = File::create_new(&unfinished)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|error| {
+        drop(fs::remove_file(&unfinished));
         let message = format!("`{}` cannot be written: {error}", files::shown(path));
         let help = "make room, or name another place";
         Failure::new(Exit::Incomplete, Problem::new(message).help(help))

@@ -424,3 +424,22 @@ fn numbers_hold_under_a_study_seed_that_nothing_was_fitted_on() {
         "{fresh}"
     );
 }
+
+/// A result folder of a stranger could have the tables written over a file of the user.
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_result_folder_is_not_written_through() {
+    let place = with_main("full_main");
+    place.write("victim", "keep");
+    let link = place.path("full_main/claims.json.unfinished");
+    std::os::unix::fs::symlink(place.path("victim"), link).expect("a link");
+    place.run(&["tables", "full_main"]).expect(0);
+    assert_eq!(place.read("victim"), "keep");
+    assert!(
+        place
+            .path("full_main/claims.json")
+            .symlink_metadata()
+            .expect("a file")
+            .is_file()
+    );
+}
