@@ -177,6 +177,25 @@ impl<'r> Analysis<'r> {
         proportion.or_else(|| self.bootstrap.clusters(&sample, &mut stream()))
     }
 
+    /// The difference of a metric between two policies, whether the study compares them or not:
+    /// scenarios resampled, from the same stream as in [`Analysis::differences`].
+    #[must_use]
+    pub fn paired(
+        &self,
+        policies: PolicyPair<'r>,
+        metric: Metric,
+        scope: Scope,
+    ) -> Option<Estimate> {
+        let pairs = self.evidence.pairs(scope, policies.first, policies.second);
+        let ask = Question {
+            policies,
+            scope,
+            bootstrap: self.bootstrap,
+        };
+        let values = both_values(metric, &pairs);
+        ask.by_scenario(metric, &by_cluster(&values))
+    }
+
     /// One difference.
     #[must_use]
     pub fn difference(
@@ -225,6 +244,19 @@ fn compared<'r>(evidence: &Evidence<'r>, asked: &[(String, String)]) -> Vec<Poli
         .collect()
 }
 
+/// The scenario of each pair that has the metric, with its values under A and B.
+fn both_values<'r>(metric: Metric, pairs: &Pairs<'r>) -> Vec<(&'r str, f64, f64)> {
+    let both = |(first, second, _): &(&'r Row, &'r Row, _)| {
+        Some((scenario(first), metric.of(first)?, metric.of(second)?))
+    };
+    pairs.kept.iter().filter_map(both).collect()
+}
+
+/// The differences B - A, by scenario.
+fn by_cluster(values: &[(&str, f64, f64)]) -> Clustered {
+    Clustered::of_rows(values.iter().map(|(key, a, b)| (*key, b - a)))
+}
+
 /// One comparison in one scope.
 struct Question<'r> {
     policies: PolicyPair<'r>,
@@ -241,21 +273,21 @@ impl<'r> Question<'r> {
         )
     }
 
+    fn by_scenario(&self, metric: Metric, sample: &Clustered) -> Option<Estimate> {
+        let stream = &mut self.stream(metric.name);
+        self.bootstrap.clusters(sample, stream)
+    }
+
     fn difference(&self, metric: Metric, pairs: &Pairs<'r>) -> Option<Difference<'r>> {
-        let both = |(first, second, _): &(&'r Row, &'r Row, _)| {
-            Some((scenario(first), metric.of(first)?, metric.of(second)?))
-        };
-        let values: Vec<(&str, f64, f64)> = pairs.kept.iter().filter_map(both).collect();
-        let sample = Clustered::of_rows(values.iter().map(|(key, a, b)| (*key, b - a)));
+        let values = both_values(metric, pairs);
+        let sample = by_cluster(&values);
         Some(Difference {
             policies: self.policies,
             metric,
             scope: self.scope,
             mean_a: Mean::of(values.iter().map(|(_, a, _)| *a)),
             mean_b: Mean::of(values.iter().map(|(_, _, b)| *b)),
-            by_scenario: self
-                .bootstrap
-                .clusters(&sample, &mut self.stream(metric.name))?,
+            by_scenario: self.by_scenario(metric, &sample)?,
             by_pair: self
                 .bootstrap
                 .pairs(sample.values(), &mut self.stream(metric.name))?,

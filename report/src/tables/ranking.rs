@@ -1,14 +1,13 @@
 //! Policies in order, where an order may be claimed at all.
 
-use statistics::{Bootstrap, Clustered, Stream};
+use statistics::Better;
 
 use super::say_intervals;
 use crate::analysis::{Analysis, PolicyPair};
 use crate::claims::{self, Status};
-use crate::evidence::{Evidence, Scope, scenario};
+use crate::evidence::Scope;
 use crate::metric::{COMPARED, Metric, Role};
 use crate::table::{Cell, Table};
-use statistics::{Better, Estimate};
 
 pub(super) fn table(analysis: &Analysis<'_>) -> Table {
     let evidence = &analysis.evidence;
@@ -36,7 +35,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             .filter(|scope| *scope != Scope::All && evidence.has_rows(*scope));
         for scope in stages {
             match claims::standing(evidence, metric, scope) {
-                Status::Comparative => rank(evidence, metric, scope, &mut table, &mut errors),
+                Status::Comparative => rank(analysis, metric, scope, &mut table, &mut errors),
                 status => table.note(format!(
                     "No order by {} in {}: {}.",
                     metric.label,
@@ -55,12 +54,13 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
 
 /// The policies from the best to the worst.
 fn rank(
-    evidence: &Evidence<'_>,
+    analysis: &Analysis<'_>,
     metric: Metric,
     scope: Scope,
     table: &mut Table,
     errors: &mut Vec<f64>,
 ) {
+    let evidence = &analysis.evidence;
     let mean = |policy: &str| evidence.mean(metric, scope, policy).value;
     let mut order: Vec<(&str, f64)> = evidence
         .policies()
@@ -72,17 +72,13 @@ fn rank(
     });
     let mut rank = 1;
     let mut before: Option<&str> = None;
-    for (position, (policy, mean)) in (1..).zip(&order) {
+    for (position, (policy, mean)) in (1..).zip(order) {
         let behind = before.and_then(|before| {
-            difference(
-                evidence,
-                metric,
-                scope,
-                PolicyPair {
-                    first: before,
-                    second: policy,
-                },
-            )
+            let policies = PolicyPair {
+                first: before,
+                second: policy,
+            };
+            analysis.paired(policies, metric, scope)
         });
         let interval = behind.as_ref().and_then(|behind| behind.interval);
         let is_behind = behind.as_ref().map(claims::direction) == Some(Status::Comparative);
@@ -94,26 +90,11 @@ fn rank(
             Cell::text(metric.label),
             Cell::text(scope.name()),
             Cell::count(rank),
-            Cell::text(*policy),
-            Cell::rate(Some(*mean)),
+            Cell::text(policy),
+            Cell::rate(Some(mean)),
             Cell::rate(behind.map(|behind| behind.value)),
             Cell::interval(interval),
         ]);
         before = Some(policy);
     }
-}
-
-fn difference(
-    evidence: &Evidence<'_>,
-    metric: Metric,
-    scope: Scope,
-    policies: PolicyPair<'_>,
-) -> Option<Estimate> {
-    let pairs = evidence.pairs(scope, policies.first, policies.second).kept;
-    let values = pairs.iter().filter_map(|(first, second, _)| {
-        Some((scenario(first), metric.of(second)? - metric.of(first)?))
-    });
-    let sample = Clustered::of_rows(values);
-    let stream = &mut Stream::named(1, &format!("{policies}/{}/{}", scope.name(), metric.name));
-    Bootstrap::default().clusters(&sample, stream)
 }
