@@ -63,6 +63,8 @@ pub(crate) fn read(path: &Path) -> Result<Record, Failure> {
     let record = read_any(path)?;
     if let Record::Results(results) = &record {
         require_whole(&results.manifest, path)?;
+        let every = results.require_every_rollout();
+        every.map_err(|error| unreadable(&error, path))?;
     }
     Ok(record)
 }
@@ -216,6 +218,7 @@ pub(crate) fn unreadable(error: &ResultsError, folder: &Path) -> Failure {
         | ResultsError::Rows(RowsError::Version { .. }) => Exit::UnsupportedVersion,
         ResultsError::Manifest(ManifestError::Digest { .. })
         | ResultsError::OtherFile { .. }
+        | ResultsError::OtherRollouts { .. }
         | ResultsError::NoDigest(_) => Exit::Threshold,
         ResultsError::File(_)
         | ResultsError::Manifest(_)

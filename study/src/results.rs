@@ -16,6 +16,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 use crate::columns::{Hash, STAGES};
 use crate::folder::{FileError, Folder, MANIFEST, ROWS, SCENARIOS, failed, unfinished};
 use crate::manifest::{Manifest, ManifestError, ScenarioLine};
+use crate::rollout_id::hash_of_ids;
 use crate::row::{Row, RowsError, read_csv};
 
 /// Bytes that are handed to the system at once.
@@ -73,6 +74,14 @@ pub enum ResultsError {
         /// Of the file.
         found: Hash,
     },
+    /// The rows are not those of the rollouts that were frozen.
+    #[error("`{ROWS}` has {found} rows, which are not the {stated} rollouts of the manifest")]
+    OtherRollouts {
+        /// How many rollouts the manifest is about.
+        stated: u64,
+        /// How many rows there are.
+        found: usize,
+    },
 }
 
 /// A result as it stands in its folder.
@@ -82,6 +91,25 @@ pub struct Results {
     pub manifest: Manifest,
     /// The rows in plan order.
     pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// Fails unless there is a row for every rollout of the study, in plan order. A digest does not
+    /// tell: who writes other rows can write their digest too.
+    ///
+    /// # Errors
+    /// When the number of the rows, or a rollout that they are about, is another.
+    pub fn require_every_rollout(&self) -> Result<(), ResultsError> {
+        let frozen = &self.manifest.frozen;
+        let ids = hash_of_ids(self.rows.iter().map(|row| row.identity.rollout_id));
+        if self.rows.len() as u64 == frozen.rollouts && ids == frozen.rollout_ids {
+            return Ok(());
+        }
+        Err(ResultsError::OtherRollouts {
+            stated: frozen.rollouts,
+            found: self.rows.len(),
+        })
+    }
 }
 
 /// The text of `scenarios.jsonl`.

@@ -186,3 +186,22 @@ fn a_summary_counts_by_stage() {
         "\"rows_by_stage\":{\"active_tainted\":0,\"clean\":4,\"memory_recovery\":0,\"security\":0}";
     assert!(text.contains(stages), "{text}");
 }
+
+/// Who takes rows away can write the digest of the rest.
+#[test]
+fn rows_that_were_taken_away_are_missed_though_the_digest_fits() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut ran = ran("1, 2");
+    let end = ran.csv.len() - 1;
+    let last = ran.csv[..end].iter().rposition(|&byte| byte == b'\n');
+    ran.csv.truncate(last.unwrap() + 1);
+    ran.write(folder.path()).unwrap();
+    let results = read(folder.path()).unwrap();
+    assert!(matches!(
+        results.require_every_rollout(),
+        Err(ResultsError::OtherRollouts {
+            stated: 4,
+            found: 3
+        })
+    ));
+}
