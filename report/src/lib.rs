@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod claims;
 pub mod evidence;
 pub mod figures;
+pub mod headings;
 pub mod metric;
 pub mod published;
 pub mod render;

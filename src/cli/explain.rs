@@ -1,9 +1,12 @@
-//! `containment explain`: what a code, a rule, a policy, a column, a heading of the table of a study
-//! or an exit code means.
+//! `containment explain`: what a code, a rule, a policy, a column, a metric, a heading of a table, a
+//! status of a claim or an exit code means.
 
 use containment_bench::Bench;
 use engine::export::names::word;
 use policies::rules::{self, Rule};
+use report::claims::Status;
+use report::headings::{self, HEADINGS, Meaning};
+use report::metric::{COMPARED, PREREQUISITES};
 use study::columns::{Part, Spec};
 use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
@@ -25,7 +28,8 @@ const WIDTH: usize = 96;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A code such as `W022`, a rule such as `block_outside_user_goal`, a policy, a column of a row,
-    /// a heading of the table of a study such as `tcr` or `fp block`, or an exit code
+    /// a heading or a metric of `study` or `tables` such as `tcr` or `win rate`, a status of a claim such
+    /// as `instrumented`, or an exit code
     #[arg(required = true, value_name = "CODE")]
     codes: Vec<String>,
 }
@@ -66,7 +70,11 @@ fn explain(code: &str) -> Result<String, Failure> {
         let policies = bench.registry.policies.infos().map(|info| &*info.name);
         let headings = headings().map(|(heading, _)| heading);
         let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
+        let statuses = Status::EACH.map(Status::name);
+        let metrics = COMPARED.iter().chain(&PREREQUISITES).map(|one| one.label);
+        let of_tables = HEADINGS.iter().map(|(heading, _)| *heading);
         let names = names.chain(policies).chain(headings);
+        let names = names.chain(statuses).chain(metrics).chain(of_tables);
         let lists = "`containment list codes`, `list rules`, `list policies` and `list metrics` show \
                      what there is";
         let help = nearest::suggestion(code, names).unwrap_or_else(|| lists.to_owned());
@@ -82,6 +90,9 @@ fn known(code: &str) -> Option<String> {
         .or_else(|| policy(code))
         .or_else(|| column(code))
         .or_else(|| heading(code))
+        .or_else(|| status(code))
+        .or_else(|| metric(code))
+        .or_else(|| heading_of_tables(code))
         .or_else(|| exit_code(code))
 }
 
@@ -156,6 +167,42 @@ fn heading(code: &str) -> Option<String> {
     Some(format!(
         "`{heading}` in the table of a study is the column {column}"
     ))
+}
+
+fn status(code: &str) -> Option<String> {
+    let mut each = Status::EACH.into_iter();
+    let status = each.find(|status| status.name().eq_ignore_ascii_case(code))?;
+    Some(format!(
+        "{} (status of a metric or a difference)\n\nit permits to say: {}\n",
+        status.name(),
+        status.permits()
+    ))
+}
+
+fn metric(code: &str) -> Option<String> {
+    let mut all = COMPARED.iter().chain(&PREREQUISITES);
+    let metric = all.find(|metric| metric.label.eq_ignore_ascii_case(code))?;
+    let column = column(metric.name)?;
+    Some(format!(
+        "`{}` in the tables is the mean of the column {column}",
+        metric.label
+    ))
+}
+
+fn heading_of_tables(code: &str) -> Option<String> {
+    let (heading, meaning) = headings::meaning(code)?;
+    match meaning {
+        Meaning::MeanOf(name) => {
+            let column = column(name)?;
+            Some(format!(
+                "`{heading}` in the tables is the mean of the column {column}"
+            ))
+        }
+        Meaning::Words(words) => {
+            let text = wrapped(words, WIDTH, 0);
+            Some(format!("{heading} (heading of a table)\n\n{text}\n"))
+        }
+    }
 }
 
 fn column(code: &str) -> Option<String> {

@@ -245,6 +245,24 @@ fn policies_and_headings_of_the_study_table_are_explained() {
 }
 
 #[test]
+fn headings_metrics_and_statuses_of_tables_are_explained() {
+    let place = Place::new();
+    for (asked, told) in [
+        ("Win rate", "strictly better"),
+        ("fp block", "false_positive_block_rate"),
+        ("Policy violation", "committed_harm"),
+        ("logged spread", "blast_radius_norm"),
+        ("confirmation burden", "confirmation_burden"),
+        ("instrumented", "no positive control"),
+    ] {
+        let text = place.run(&["explain", asked]).expect(0).out;
+        assert!(text.contains(told), "{asked}: {text}");
+    }
+    let done = place.run(&["explain", "win rates"]).expect(2);
+    assert!(done.err.contains("Win rate"), "{}", done.err);
+}
+
+#[test]
 fn what_is_known_is_explained_before_what_is_not_is_told() {
     let place = Place::new();
     let words = ["explain", "tcx", "W001", "nothing_such", "none"];
