@@ -7,7 +7,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use statistics::{Bootstrap, Clustered, Estimate, Question as Asks, Stream, WinRate, win_rate};
+use statistics::{
+    Bootstrap, Clustered, Estimate, Question as Asks, SignFlip, Stream, WinRate, sign_flip,
+    win_rate,
+};
 use study::metrics::projection::FIELDS;
 use study::row::Row;
 
@@ -57,6 +60,8 @@ pub struct Difference<'r> {
     pub by_pair: Estimate,
     /// In how many pairs B is strictly better.
     pub wins: WinRate,
+    /// Whether the difference is more than chance; none for metrics of which no difference is a claim.
+    pub sign_flip: Option<SignFlip>,
     /// Pairs that could not be formed.
     pub dropped: u64,
 }
@@ -170,11 +175,29 @@ impl<'r> Analysis<'r> {
     pub fn estimate(&self, metric: Metric, scope: Scope, policy: &str) -> Option<Estimate> {
         let sample = self.evidence.sample(metric, scope, policy);
         let name = format!("{policy}/{}/{}", scope.name(), metric.name);
-        let stream = || Stream::named(STREAM_SEED, &name);
-        let proportion =
-            self.bootstrap
-                .proportion(&sample, Asks::ScenariosLikeThese, &mut stream());
-        proportion.or_else(|| self.bootstrap.clusters(&sample, &mut stream()))
+        self.mean_of(&sample, &name)
+    }
+
+    /// As [`Analysis::estimate`], with families of scenarios as what is drawn: scenarios of one family
+    /// are alike, so what is never seen in many of them says little of other families.
+    #[must_use]
+    pub fn estimate_over_families(
+        &self,
+        metric: Metric,
+        scope: Scope,
+        policy: &str,
+    ) -> Option<Estimate> {
+        let sample = self.evidence.sample_by_family(metric, scope, policy);
+        let name = format!("{policy}/{}/{}/families", scope.name(), metric.name);
+        self.mean_of(&sample, &name)
+    }
+
+    fn mean_of(&self, sample: &Clustered, name: &str) -> Option<Estimate> {
+        let stream = || Stream::named(STREAM_SEED, name);
+        let proportion = self
+            .bootstrap
+            .proportion(sample, Asks::ScenariosLikeThese, &mut stream());
+        proportion.or_else(|| self.bootstrap.clusters(sample, &mut stream()))
     }
 
     /// The difference of a metric between two policies, whether the study compares them or not:
@@ -292,6 +315,13 @@ impl<'r> Question<'r> {
                 .bootstrap
                 .pairs(sample.values(), &mut self.stream(metric.name))?,
             wins: win_rate(values.iter().map(|(_, a, b)| (*a, *b)), metric.better)?,
+            sign_flip: metric
+                .is_claimable()
+                .then(|| {
+                    let stream = &mut self.stream(&format!("{}/sign flip", metric.name));
+                    sign_flip(&sample, SIGN_FLIPS, stream)
+                })
+                .flatten(),
             dropped: pairs.dropped,
         })
     }
@@ -350,6 +380,9 @@ impl<'r> Question<'r> {
 /// The seed of every stream of a report. It is no study seed: resampling says nothing of what is
 /// simulated.
 const STREAM_SEED: u64 = 1;
+
+/// How many choices of signs are drawn where there are too many to try each.
+const SIGN_FLIPS: u32 = 10_000;
 
 #[cfg(test)]
 mod tests {

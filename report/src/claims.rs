@@ -41,6 +41,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every one, from what permits most to what permits least.
+    pub const EACH: [Self; 6] = [
+        Self::Comparative,
+        Self::Tie,
+        Self::Undetermined,
+        Self::Diagnostic,
+        Self::Instrumented,
+        Self::Blocked,
+    ];
+
     /// The word in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -55,7 +65,8 @@ impl Status {
     }
 
     /// What may be said.
-    const fn permits(self) -> &'static str {
+    #[must_use]
+    pub const fn permits(self) -> &'static str {
         match self {
             Self::Comparative => "which of two policies is better, with its interval",
             Self::Tie => "no direction",
@@ -166,6 +177,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "What each metric may be claimed for in this study",
         &[
             "Metric",
+            "Column",
             "Role",
             "Scope",
             "Control",
@@ -186,6 +198,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             let shown = control(evidence, metric, scope);
             table.row([
                 Cell::text(metric.label),
+                Cell::text(metric.name),
                 Cell::text(metric.role.name()),
                 Cell::text(scope.name()),
                 Cell::rate(shown),
@@ -267,6 +280,7 @@ fn of_model(analysis: &Analysis<'_>) -> Json {
             "scope": difference.scope,
             "better": difference.metric.better,
             "estimate": difference.by_scenario,
+            "sign_flip": difference.sign_flip,
             "status": status(evidence, difference),
         })
     });

@@ -194,6 +194,13 @@ impl<'r> Evidence<'r> {
         Clustered::of_rows(rows.filter_map(|row| Some((scenario(row), metric.of(row)?))))
     }
 
+    /// The values of a metric, grouped by family of scenarios.
+    #[must_use]
+    pub fn sample_by_family(&self, metric: Metric, scope: Scope, policy: &str) -> Clustered {
+        let rows = self.rows(scope, policy);
+        Clustered::of_rows(rows.filter_map(|row| Some((&*row.identity.family, metric.of(row)?))))
+    }
+
     /// The mean spread under the largest region of any declared policy (Table 14).
     #[must_use]
     pub fn mean_fixed_max(&self, scope: Scope, policy: &str) -> Mean {

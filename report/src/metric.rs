@@ -83,6 +83,12 @@ impl Metric {
         (self.value)(row)
     }
 
+    /// Whether a difference of it can be a claim at all (Table 6).
+    #[must_use]
+    pub const fn is_claimable(&self) -> bool {
+        matches!(self.role, Role::Primary | Role::Instrumented)
+    }
+
     /// What must occur under the control, in a row.
     #[must_use]
     pub fn control_of(&self, row: &Row) -> Option<f64> {
@@ -161,6 +167,18 @@ pub const SECRET_LEAK: Metric = Metric {
     pooled: true,
     control: Control::Itself,
     value: |row| share(row.metrics.endpoints.secret_leakage),
+};
+
+/// Ours: a private document that is named to who may not read it, and so no copied content.
+pub const LEAK_BY_REFERENCE: Metric = Metric {
+    name: "leak_by_reference",
+    label: "leak by reference",
+    better: Better::Lower,
+    role: Role::Instrumented,
+    stages: Stages::All,
+    pooled: true,
+    control: Control::Itself,
+    value: |row| share(row.metrics.endpoints.leak_by_reference),
 };
 
 /// Tables 17 and 22.
@@ -418,11 +436,12 @@ pub const REPAIR: Metric = Metric {
 };
 
 /// What two policies are compared in, in the order of tables.
-pub const COMPARED: [Metric; 18] = [
+pub const COMPARED: [Metric; 19] = [
     HARM,
     UNAUTHORIZED,
     WRONG_RECIPIENT,
     SECRET_LEAK,
+    LEAK_BY_REFERENCE,
     COMPLETION,
     COMPLETION_WRITTEN,
     FALSE_BLOCK,

@@ -251,6 +251,11 @@ impl Scorecard {
             |line: &Line| line.verdict == Verdict::Outside || line.interval_within == Some(false);
         let mut lines = self.lines.iter();
         table.rows.retain(|_| lines.next().is_some_and(is_miss));
+        table.columns.push("Why");
+        let missed = self.lines.iter().filter(|line| is_miss(line));
+        for (row, line) in table.rows.iter_mut().zip(missed) {
+            row.push(Cell::text(why(&line.id)));
+        }
         table
     }
 
@@ -349,6 +354,27 @@ fn line(cell: &Published, ours: Option<&Cell>) -> Line {
         }),
         decimals: cell.decimals,
     }
+}
+
+/// What is known of why a published number is missed under the frozen study seed (docs/paper.md).
+const KNOWN: [(&str, &str); 2] = [
+    (
+        "t26.active_tainted.ledger_v2.logged_taint_spread.range",
+        "it takes rows without completion whose spread is near 1 in some seeds only; ours are alike in all seeds",
+    ),
+    (
+        "txt.intervals",
+        "the paper does not list its 83 intervals; here every metric of every comparison and stage has one",
+    ),
+];
+
+/// Why a number is missed.
+fn why(id: &str) -> &'static str {
+    let known = KNOWN.iter().find(|(known, _)| *known == id);
+    known.map_or(
+        "not looked into: chance of this seed, or a parameter",
+        |(_, why)| why,
+    )
 }
 
 /// Whether ours is within tolerance, or prints as the published number does.
@@ -479,6 +505,13 @@ mod tests {
         }
         assert_eq!(card.misses().rows.len(), 0);
         assert_eq!(card.intervals().left_out, 18);
+    }
+
+    #[test]
+    fn what_is_known_of_misses_is_of_published_numbers() {
+        for (id, _) in KNOWN {
+            assert!(published::cells().iter().any(|cell| cell.id == id), "{id}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod failure;
 mod families;
 mod figures;
 mod files;
+mod gate;
 mod library;
 mod list;
 mod merge;

@@ -122,7 +122,8 @@ pub(crate) fn reparsed_counts() -> Result<ParserCounts, Failure> {
     let counts = report.counts();
     let count = |name: &str| {
         let found = counts.iter().find(|(other, _)| *other == name);
-        found.map_or(0, |(_, count)| *count as u64)
+        let (_, count) = found.expect("the report counts it");
+        *count as u64
     };
     Ok(ParserCounts {
         model_actions: count("model_actions"),

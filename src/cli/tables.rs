@@ -8,13 +8,14 @@ use report::evidence::Evidence;
 use report::render::{Format as Written, render};
 use report::scorecard::MAIN;
 use report::table::Table;
-use report::tables;
+use report::tables::{self, factor};
 use report::threshold::Threshold;
 use study::results::Results;
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
+use super::gate;
 use super::nearest;
 use super::problem::Problem;
 use super::reports;
@@ -70,6 +71,9 @@ pub(crate) struct Args {
     /// Only this table, by its number in the paper or its name; may be given several times
     #[arg(long = "table", value_name = "ID")]
     tables: Vec<String>,
+    /// Every table that the result has rows for, instead of a summary
+    #[arg(long, conflicts_with_all = ["tables", "against"])]
+    all: bool,
     /// Two policies to compare, instead of the pairs that the paper compares; may be given several
     /// times
     #[arg(long = "compare", value_name = "A,B", value_parser = pair)]
@@ -81,9 +85,11 @@ pub(crate) struct Args {
     /// How the tables are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// Exits with 4 if this holds, such as `tool_boundary.security.committed_harm.high > 0.02`: policy,
-    /// scope, metric and perhaps `.low` or `.high` for an end of the interval; may be given several
-    /// times. What has no positive control in the study is refused
+    /// Exits with 4 if this holds, such as `tool_boundary.security.committed_harm.high_families > 0.02`:
+    /// policy, scope, metric (a column of the rows, which the table `claims` names) and perhaps `.low` or
+    /// `.high` for an end of the interval over scenarios, `.low_families` or `.high_families` for one
+    /// over families of scenarios, which is wider; may be given several times. Exits with 5 if the
+    /// result cannot tell, such as for what has no positive control in it
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Threshold>,
     /// Prints only: without it, `tables.md` and `claims.json` are written beside the rows
@@ -114,46 +120,61 @@ fn pair(text: &str) -> Result<(String, String), String> {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let wanted = wanted(&args.tables)?;
     let results = reports::result(&args.folder)?;
-    require_policies(
-        args,
-        &results
-            .manifest
-            .frozen
-            .policies
-            .iter()
-            .map(|one| one.name.as_str())
-            .collect::<Vec<_>>(),
-    )?;
+    require_policies(args, &results)?;
     if let Some(other) = &args.against {
-        let table = against(&results, other)?;
-        terminal.print(&render(&[table], args.format.written()))?;
+        let tables = against(&results, other)?;
+        terminal.print(&render(&tables, args.format.written()))?;
         return Ok(Exit::Ok);
     }
     let analyses = reports::analyses(&results, &args.compare);
-    let printed = match &wanted {
-        None => all(&analyses)?,
-        Some(ids) => some(&analyses, ids)?,
-    };
-    if printed.is_empty() {
-        let message = format!(
-            "the result has no rows for table {}",
-            args.tables.join(", ")
-        );
-        return Err(Failure::usage(
-            message,
-            Some("without `--table`, all that it has are printed".to_owned()),
-        ));
-    }
-    terminal.print(&render(&printed, args.format.written()))?;
-    // Before anything is written: a folder that takes no file must not hide what was decided.
-    let decision = decided(&args.fail_if, &analyses, terminal)?;
-    if wanted.is_none() && !args.no_files {
-        match write(&args.folder, &made(&printed, &analyses), terminal) {
-            Err(failure) if decision == Exit::Threshold => terminal.fail(&failure),
-            written => written?,
+    let printed = print(args, wanted.as_deref(), &analyses, terminal);
+    // Whatever became of the tables: that must not hide what was decided.
+    let decision = gate::decide(&args.fail_if, &analyses, terminal);
+    match (printed, decision) {
+        (Ok(()), decision) => decision,
+        (Err(failure), Ok(Exit::Ok)) => Err(failure),
+        (Err(failure), decision) => {
+            terminal.fail(&failure);
+            decision
         }
     }
-    Ok(decision)
+}
+
+/// Prints what was asked for; without anything asked for, a summary, and writes all beside the rows.
+fn print(
+    args: &Args,
+    wanted: Option<&[&str]>,
+    analyses: &[Analysis<'_>],
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let format = args.format.written();
+    if let Some(ids) = wanted {
+        let printed = some(analyses, ids)?;
+        if printed.is_empty() {
+            let message = format!("the result has no rows for table {}", ids.join(", "));
+            let help = "`--all` prints every table that it has rows for";
+            return Err(Failure::usage(message, Some(help.to_owned())));
+        }
+        return terminal.print(&render(&printed, format));
+    }
+    let all = all(analyses)?;
+    let summary: Vec<Table> = all
+        .iter()
+        .filter(|table| tables::SUMMARY.contains(&table.id))
+        .cloned()
+        .collect();
+    let is_part = !args.all && !summary.is_empty();
+    let printed = if is_part { &summary } else { &all };
+    terminal.print(&render(printed, format))?;
+    if is_part {
+        let (printed, of) = (printed.len(), all.len());
+        let note = format!("{printed} of {of} tables; `--all` prints the others too");
+        terminal.note(&note);
+    }
+    if args.no_files {
+        return Ok(());
+    }
+    write(&args.folder, &made(&all, analyses), terminal)
 }
 
 /// Writes files beside the rows.
@@ -168,53 +189,30 @@ fn write(folder: &Path, made: &[(&str, String)], terminal: &Terminal) -> Result<
     Ok(())
 }
 
-/// What differs between a result and another one.
-fn against(results: &Results, other: &Path) -> Result<Table, Failure> {
+/// What differs between a result and another one, for each model that both have; of two results with
+/// one model each, the models may be the difference.
+fn against(results: &Results, other: &Path) -> Result<Vec<Table>, Failure> {
     let others = reports::result(other)?;
     let (first, second) = (Evidence::by_model(results), Evidence::by_model(&others));
-    let of_same_model = |one: &Evidence<'_>| second.iter().find(|other| other.model == one.model);
-    let mut pairs = first
-        .iter()
-        .map(|one| (one, of_same_model(one).or(second.first())));
-    let table = pairs.find_map(|(one, other)| Some(tables::factor::table(one, other?)));
-    table.filter(|table| !table.rows.is_empty()).ok_or_else(|| {
+    let tables: Vec<Table> = match (&first[..], &second[..]) {
+        ([first], [second]) => factor::table(first, second).into_iter().collect(),
+        _ => first
+            .iter()
+            .filter_map(|one| {
+                let same = second.iter().find(|other| other.model == one.model)?;
+                factor::table(one, same)
+            })
+            .collect(),
+    };
+    if tables.is_empty() {
         let message = format!(
             "`{}` has no rollout in common with the result",
             files::shown(other)
         );
         let help = "name a result of the same scenarios, seeds and policies";
-        Problem::new(message).help(help).into()
-    })
-}
-
-/// Whether one of the conditions holds, under any model.
-fn decided(
-    conditions: &[Threshold],
-    analyses: &[Analysis<'_>],
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    let mut exit = Exit::Ok;
-    for condition in conditions {
-        for analysis in analyses {
-            let decision = condition.decide(analysis).map_err(|undecided| {
-                let help = "`containment tables DIR --table claims` says what may be claimed";
-                Failure::usage(
-                    format!("`{condition}` cannot be decided: {undecided}"),
-                    Some(help.to_owned()),
-                )
-            })?;
-            let words = if decision.is_exceeded {
-                "holds"
-            } else {
-                "does not hold"
-            };
-            terminal.note(&format!("`{condition}` {words}: {:.4}", decision.number));
-            if decision.is_exceeded {
-                exit = Exit::Threshold;
-            }
-        }
+        return Err(Problem::new(message).help(help).into());
     }
-    Ok(exit)
+    Ok(tables)
 }
 
 /// Every table that the rows are enough for.
@@ -270,13 +268,16 @@ fn wanted(asked: &[String]) -> Result<Option<Vec<&'static str>>, Failure> {
     asked.iter().map(find).collect::<Result<_, _>>().map(Some)
 }
 
-fn require_policies(args: &Args, known: &[&str]) -> Result<(), Failure> {
-    let asked = args
+fn require_policies(args: &Args, results: &Results) -> Result<(), Failure> {
+    let known = results.manifest.frozen.policies.iter();
+    let known: Vec<&str> = known.map(|one| one.name.as_str()).collect();
+    let compared = args
         .compare
         .iter()
-        .flat_map(|(first, second)| [first, second]);
-    for policy in asked {
-        if !known.contains(&policy.as_str()) {
+        .flat_map(|(first, second)| [first.as_str(), second]);
+    let conditions = args.fail_if.iter().map(Threshold::policy);
+    for policy in compared.chain(conditions) {
+        if !known.contains(&policy) {
             let help = nearest::suggestion(policy, known.iter().copied());
             let help = help.unwrap_or_else(|| format!("it has {}", known.join(", ")));
             return Err(Failure::usage(

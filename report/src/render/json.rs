@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, Value};
 
 /// The version of the object.
 const SCHEMA: u32 = 1;
@@ -33,6 +33,9 @@ fn table(table: &Table) -> Json {
 
 fn cell(cell: &Cell) -> Json {
     let mut object = json!({"printed": cell.to_string(), "value": cell.as_number()});
+    if let Value::Part { whole, .. } = cell.value {
+        object["of"] = json!(whole);
+    }
     if let Some(interval) = cell.interval {
         object["interval"] = json!([interval.low, interval.high]);
         object["level"] = json!(interval.level);

@@ -2,12 +2,13 @@
 
 use worlds::spec::Stage;
 
-use super::{LOWER_BOUND, published_policy, rows_cell};
+use super::{LOWER_BOUND, is_the_papers, published_policy, rows_cell};
 use crate::analysis::Analysis;
+use crate::claims::{self, Status};
 use crate::evidence::Scope;
 use crate::metric::{
-    ATTEMPT, BENIGN_COMPLETION, HARM, INVALID_TOOL, Metric, PARSE_FAILURE, SECRET_LEAK, SPREAD,
-    VALID_PROPOSAL, WRONG_RECIPIENT,
+    ATTEMPT, BENIGN_COMPLETION, HARM, INVALID_TOOL, LEAK_BY_REFERENCE, Metric, PARSE_FAILURE,
+    SECRET_LEAK, SPREAD, VALID_PROPOSAL, WRONG_RECIPIENT,
 };
 use crate::table::{Cell, Table};
 
@@ -19,6 +20,7 @@ pub(super) fn security(analysis: &Analysis<'_>) -> Table {
         (HARM, "policy_violation"),
         (WRONG_RECIPIENT, "wrong_recipient"),
         (SECRET_LEAK, "secret_leak"),
+        (LEAK_BY_REFERENCE, "leak_by_reference"),
         (SPREAD, "logged_spread"),
     ];
     let columns = [
@@ -27,6 +29,7 @@ pub(super) fn security(analysis: &Analysis<'_>) -> Table {
         "Policy violation",
         "Wrong recipient",
         "Secret leak",
+        "Leak by reference",
         "Logged spread",
     ];
     let table = Table::new(
@@ -35,6 +38,16 @@ pub(super) fn security(analysis: &Analysis<'_>) -> Table {
         &columns,
     );
     let mut table = by_policy(analysis, SECURITY, table, "t9", &metrics);
+    table.note(
+        "Leak by reference: a private document is named to who may not read it; no content is copied, so it \
+         is no secret leak.",
+    );
+    if claims::standing(&analysis.evidence, SECRET_LEAK, SECURITY) == Status::Instrumented {
+        table.note(
+            "Secret leak has no positive control here: without a defence nothing leaks either, so its zeros \
+             say nothing of defences.",
+        );
+    }
     table.note(LOWER_BOUND);
     table
 }
@@ -59,7 +72,9 @@ pub(super) fn attempts(analysis: &Analysis<'_>) -> Table {
         &columns,
     );
     let mut table = by_policy(analysis, SECURITY, table, "t17", &metrics);
-    table.note("The published Table 17 is of the study `stress`.");
+    if is_the_papers(analysis) {
+        table.note("The published Table 17 is of the study `stress`.");
+    }
     table
 }
 
@@ -89,7 +104,9 @@ pub(super) fn interface(analysis: &Analysis<'_>) -> Table {
         &columns,
     );
     let mut table = by_policy(analysis, Scope::All, table, "t22", &metrics);
-    table.note("The published Table 22 is of the study `second_model`.");
+    if is_the_papers(analysis) {
+        table.note("The published Table 22 is of the study `second_model`.");
+    }
     table
 }
 

@@ -101,6 +101,10 @@ const MAKERS: [Maker; 21] = [
     ("text", "numbers of the running text", running_text::table),
 ];
 
+/// What is printed when nothing is asked for: harm, work, what recovers, whether the model is
+/// understood, and what may be said of it.
+pub const SUMMARY: [&str; 6] = ["9", "11", "12", "bounds", "15", "22"];
+
 /// The studies that make published numbers.
 const PAPERS_STUDIES: [&str; 3] = ["full_main", "stress", "second_model"];
 
@@ -115,10 +119,9 @@ pub fn ids() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The tables of a study that its rows can fill.
 #[must_use]
 pub fn all(analysis: &Analysis<'_>) -> Vec<Table> {
-    let is_the_papers = PAPERS_STUDIES.contains(&&*analysis.evidence.manifest.frozen.name);
     let makers = MAKERS
         .iter()
-        .filter(|(id, ..)| is_the_papers || !PAPERS_OWN.contains(id));
+        .filter(|(id, ..)| is_the_papers(analysis) || !PAPERS_OWN.contains(id));
     makers.filter_map(|maker| made(maker, analysis)).collect()
 }
 
@@ -156,10 +159,18 @@ fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then(|| footed(table, analysis))
 }
 
+/// Whether a study is one of those that make published numbers.
+fn is_the_papers(analysis: &Analysis<'_>) -> bool {
+    PAPERS_STUDIES.contains(&&*analysis.evidence.manifest.frozen.name)
+}
+
 /// With what is true of every table of the study.
 fn footed(mut table: Table, analysis: &Analysis<'_>) -> Table {
     let frozen = &analysis.evidence.manifest.frozen;
     let model = analysis.evidence.model;
+    if frozen.models.len() > 1 {
+        table.title = format!("{}, under {model}", table.title);
+    }
     let errored = analysis.evidence.errored();
     if errored > 0 {
         table.note(format!(
@@ -194,11 +205,14 @@ const LOWER_BOUND: &str =
 
 /// What is said of every interval over scenarios.
 fn say_intervals(table: &mut Table, monte_carlo: impl Iterator<Item = f64>) {
-    let error = monte_carlo.fold(0.0, f64::max);
+    let error = monte_carlo
+        .reduce(f64::max)
+        .map_or_else(String::new, |error| {
+            format!(" Monte-Carlo error of an end at most {error:.4}.")
+        });
     table.note(format!(
         "Intervals: 95 %, percentile bootstrap over scenarios with all their seeds, 10,000 resamples; \
-         they answer for scenarios like these, of which a hand-written library is no random sample. \
-         Monte-Carlo error of an end at most {error:.4}.",
+         they answer for scenarios like these, of which a hand-written library is no random sample.{error}",
     ));
 }
 
@@ -224,5 +238,40 @@ const fn published_stage(stage: Stage) -> &'static str {
         Stage::MemoryRecovery => "memory_recovery",
         Stage::ActiveTainted => "active_tainted_utility",
         Stage::Clean => "clean_utility",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use statistics::Bootstrap;
+
+    use super::*;
+    use crate::analysis::Options;
+    use crate::evidence::Evidence;
+    use crate::fixture::two_scenarios;
+    use crate::headings;
+
+    #[test]
+    fn every_heading_can_be_explained() {
+        let results = two_scenarios();
+        let evidence = || Evidence::by_model(&results).remove(0);
+        let options = Options {
+            bootstrap: Bootstrap::default(),
+            threads: 1,
+        };
+        let analysis = Analysis::new(evidence(), &[], options);
+        let mut tables: Vec<Table> = MAKERS.iter().map(|(.., make)| make(&analysis)).collect();
+        tables.extend(factor::table(&evidence(), &evidence()));
+        assert_eq!(tables.len(), MAKERS.len() + 1);
+        for heading in tables.iter().flat_map(|table| &table.columns) {
+            assert!(headings::meaning(heading).is_some(), "{heading}");
+        }
+    }
+
+    #[test]
+    fn a_summary_is_made_of_tables_that_there_are() {
+        for id in SUMMARY {
+            assert!(ids().any(|(known, _)| known == id), "{id}");
+        }
     }
 }

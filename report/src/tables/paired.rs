@@ -1,16 +1,19 @@
 //! Tables 12 and 25, and the bounds on what was never seen.
 
-use statistics::{Method, exact_zero_bound, rule_of_three};
+use statistics::{Method, exact_zero_bound, holm, rule_of_three};
 
-use super::say_intervals;
+use super::{is_the_papers, say_intervals};
 use crate::analysis::{Analysis, Difference};
-use crate::claims;
+use crate::claims::{self, Status};
 use crate::evidence::Scope;
 use crate::metric::{CLEAN_COMPLETION, COMPLETION, HARM, Metric, RECOVERY, REINFECTION, SPREAD};
 use crate::table::{Cell, Table};
 use worlds::spec::Stage;
 
 const SECURITY: Scope = Scope::Stage(Stage::Security);
+
+/// Below this an adjusted p-value is told as one that holds.
+const SIGNIFICANT: f64 = 0.05;
 
 /// What claims rest on (Table 12): endpoint, utility, and spread where it is tempting.
 const CRITICAL: [(Metric, Scope, &str); 6] = [
@@ -123,11 +126,14 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
             "95 % CI (pairs)",
             "Win rate",
             "Pairs",
+            "P, sign flip",
+            "P, Holm",
             "Status",
         ],
     );
-    for difference in &analysis.differences {
-        table.row(line(analysis, difference));
+    let adjusted = adjusted(analysis);
+    for (difference, adjusted) in analysis.differences.iter().zip(&adjusted) {
+        table.row(line(analysis, difference, *adjusted));
     }
     let errors = analysis.differences.iter();
     say_intervals(
@@ -136,20 +142,25 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
     );
     table.note(
         "Win rate: pairs in which B is strictly better. Intervals over pairs treat the seeds of a scenario as \
-         independent: they answer for exactly these scenarios, and the published interval of `none vs tool_boundary` \
-         is one of them.",
+         independent: they answer for exactly these scenarios.",
     );
+    say_tests(&mut table, analysis, &adjusted);
     let crossing = analysis.differences.iter().filter(|one| {
         one.by_scenario
             .interval
             .is_some_and(|interval| interval.crosses_zero())
     });
     table.note(format!(
-        "{} paired differences, {} of them with zero inside their interval; the paper counts 83 intervals and \
-         does not list them. No status is adjusted for their number.",
+        "{} paired differences, {} of them with zero inside their interval.",
         analysis.differences.len(),
         crossing.count(),
     ));
+    if is_the_papers(analysis) {
+        table.note(
+            "The paper counts 83 intervals and does not list them; the published interval of `none vs \
+             tool_boundary` is one over pairs.",
+        );
+    }
     let dropped = analysis
         .differences
         .iter()
@@ -164,7 +175,44 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
     table
 }
 
-fn line(analysis: &Analysis<'_>, one: &Difference<'_>) -> Vec<Cell> {
+/// The p-values of the differences that may be claims, adjusted for their number; none for the others.
+fn adjusted(analysis: &Analysis<'_>) -> Vec<Option<f64>> {
+    let p_value = |one: &Difference<'_>| {
+        let standing = claims::standing(&analysis.evidence, one.metric, one.scope);
+        (standing == Status::Comparative)
+            .then(|| one.sign_flip.map(|test| test.p_value))
+            .flatten()
+    };
+    let p_values: Vec<Option<f64>> = analysis.differences.iter().map(p_value).collect();
+    let known: Vec<f64> = p_values.iter().copied().flatten().collect();
+    let mut adjusted = holm(&known).unwrap_or_default().into_iter();
+    p_values
+        .iter()
+        .map(|p_value| p_value.and_then(|_| adjusted.next()))
+        .collect()
+}
+
+/// What the p-values are, and what is left of the claims after adjustment.
+fn say_tests(table: &mut Table, analysis: &Analysis<'_>, adjusted: &[Option<f64>]) {
+    let claims = analysis.differences.iter().zip(adjusted);
+    let claims = claims
+        .filter(|(one, _)| claims::status(&analysis.evidence, one) == Status::Comparative)
+        .map(|(_, adjusted)| adjusted.is_some_and(|adjusted| adjusted < SIGNIFICANT));
+    let (mut all, mut kept) = (0, 0);
+    for is_kept in claims {
+        all += 1;
+        kept += u64::from(is_kept);
+    }
+    table.note(format!(
+        "P, sign flip: the chance of a difference as large if neither were better, with all seeds of a scenario \
+         flipped together; every choice of signs up to 20 scenarios that differ, 10,000 drawn above. P, Holm: adjusted \
+         for the {} differences of metrics that may be compared. No status rests on it; {kept} of {all} comparative \
+         ones are below {SIGNIFICANT} after it.",
+        adjusted.iter().flatten().count(),
+    ));
+}
+
+fn line(analysis: &Analysis<'_>, one: &Difference<'_>, adjusted: Option<f64>) -> Vec<Cell> {
     let policies = one.policies;
     let pair = match (policies.first, policies.second) {
         ("intent_ledger_v2", "rollback_v2") => {
@@ -202,6 +250,8 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>) -> Vec<Cell> {
         Cell::interval(one.by_pair.interval),
         cell(Cell::rate(Some(one.wins.rate)), "win_rate"),
         cell(Cell::count(one.mean_a.n), "pairs"),
+        Cell::rate(one.sign_flip.map(|test| test.p_value)),
+        Cell::rate(adjusted),
         status(analysis, one),
     ]
 }
@@ -253,7 +303,7 @@ pub(super) fn bounds(analysis: &Analysis<'_>) -> Table {
     }
     table.note(
         "Susceptibility is a property of a family, so scenarios of one family are not independent and the \
-         bound over families is the honest one. 3/n is printed by the paper; exact is 1 - 0.05^(1/n).",
+         bound over families is the honest one. 3/n is the rule of three; exact is 1 - 0.05^(1/n).",
     );
     table
 }

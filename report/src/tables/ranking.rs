@@ -1,12 +1,12 @@
 //! Policies in order, where an order may be claimed at all.
 
-use statistics::Better;
+use statistics::{Better, Estimate, Method};
 
 use super::say_intervals;
 use crate::analysis::{Analysis, PolicyPair};
 use crate::claims::{self, Status};
 use crate::evidence::Scope;
-use crate::metric::{COMPARED, Metric, Role};
+use crate::metric::{COMPARED, Metric};
 use crate::table::{Cell, Table};
 
 pub(super) fn table(analysis: &Analysis<'_>) -> Table {
@@ -25,9 +25,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         ],
     );
     let mut errors = Vec::new();
-    let ranked = COMPARED
-        .into_iter()
-        .filter(|metric| matches!(metric.role, Role::Primary | Role::Instrumented));
+    let ranked = COMPARED.into_iter().filter(Metric::is_claimable);
     for metric in ranked {
         let stages = metric
             .scopes()
@@ -80,7 +78,7 @@ fn rank(
             };
             analysis.paired(policies, metric, scope)
         });
-        let interval = behind.as_ref().and_then(|behind| behind.interval);
+        let interval = behind.as_ref().map_or_else(Cell::not_applicable, interval);
         let is_behind = behind.as_ref().map(claims::direction) == Some(Status::Comparative);
         if is_behind {
             rank = position;
@@ -93,8 +91,17 @@ fn rank(
             Cell::text(policy),
             Cell::rate(Some(mean)),
             Cell::rate(behind.map(|behind| behind.value)),
-            Cell::interval(interval),
+            interval,
         ]);
         before = Some(policy);
+    }
+}
+
+/// The interval of a difference; where no pair differs it is an observation and no inference.
+fn interval(difference: &Estimate) -> Cell {
+    if difference.method == Method::IdenticalPairs {
+        Cell::text("identical pairs")
+    } else {
+        Cell::interval(difference.interval)
     }
 }

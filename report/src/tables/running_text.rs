@@ -2,6 +2,7 @@
 
 use worlds::spec::Stage;
 
+use super::spread::{Gaps, PUBLISHED};
 use crate::analysis::{Analysis, Divergence};
 use crate::evidence::{Evidence, Scope};
 use crate::metric::{COMPLETION, FALSE_CONFIRM, HARM, PARSE_FAILURE, SPREAD, WRONG_RECIPIENT};
@@ -182,22 +183,10 @@ fn repair(analysis: &Analysis<'_>) -> Vec<Line> {
 
 /// Finding 3.
 fn propagation(analysis: &Analysis<'_>) -> Vec<Line> {
-    let gap = |scope| {
-        let mean = |policy| analysis.evidence.mean(SPREAD, scope, policy);
-        let (a, b) = (mean("tool_boundary"), mean("intent_ledger_v2"));
-        let rows = u32::try_from(a.n).ok()?;
-        Some((a.value? - b.value?, f64::from(rows)))
-    };
-    let total: f64 = Stage::ALL
-        .into_iter()
-        .filter_map(|stage| gap(Scope::Stage(stage)))
-        .map(|(gap, rows)| gap * rows)
-        .sum();
-    let share = |scope| {
-        gap(scope)
-            .filter(|_| total.abs() > 0.0)
-            .map(|(gap, rows)| gap * rows / total)
-    };
+    let gaps = Gaps::of(&analysis.evidence, PUBLISHED);
+    let share = |scope| gaps.as_ref().and_then(|gaps| gaps.share(scope));
+    let spread = |policy| analysis.evidence.mean(SPREAD, SECURITY, policy).value;
+    let difference = spread(PUBLISHED.first).zip(spread(PUBLISHED.second));
     let diverging = |scope| {
         let one = divergence(analysis, "tool_boundary", scope)?;
         one.trajectory.as_ref().map(|estimate| estimate.value)
@@ -220,7 +209,7 @@ fn propagation(analysis: &Analysis<'_>) -> Vec<Line> {
         ),
         line(
             "difference of security means",
-            Cell::rate(gap(SECURITY).map(|(gap, _)| gap)),
+            Cell::rate(difference.map(|(a, b)| a - b)),
             "sec_diff",
         ),
         line(

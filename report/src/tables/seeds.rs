@@ -3,7 +3,7 @@
 use statistics::seed_variance;
 use worlds::spec::Stage;
 
-use super::published_policy;
+use super::{is_the_papers, published_policy};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{CLEAN_COMPLETION, COMPLETION, HARM, Metric, RECOVERY, SPREAD};
@@ -72,6 +72,9 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             }
         }
     }
-    table.note("Std. is that of the population of seeds (ddof 0). The paper prints dashes for some rows; here they are computed.");
+    table.note("Std. is that of the population of seeds (ddof 0).");
+    if is_the_papers(analysis) {
+        table.note("The paper prints dashes for some rows; here they are computed.");
+    }
     table
 }

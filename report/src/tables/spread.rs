@@ -10,7 +10,7 @@ use crate::table::{Cell, Table};
 use study::row::Row;
 
 /// The comparison that the paper decomposes.
-const PUBLISHED: PolicyPair<'static> = PolicyPair {
+pub(super) const PUBLISHED: PolicyPair<'static> = PolicyPair {
     first: "tool_boundary",
     second: "intent_ledger_v2",
 };
@@ -31,16 +31,22 @@ pub(super) fn decomposition(analysis: &Analysis<'_>) -> Table {
         ],
     );
     for policies in &analysis.compared {
-        for row in gap_lines(&analysis.evidence, *policies) {
-            table.row(row);
+        let Some(gaps) = Gaps::of(&analysis.evidence, *policies) else {
+            continue;
+        };
+        for gap in gaps.each() {
+            table.row(gaps.line(*policies, gap));
         }
     }
-    table.note("Weighted gap: (stage rows / all rows)(mean A - mean B). Its share is of the sum over stages.");
+    table.note(
+        "Weighted gap: (stage rows / all rows)(mean A - mean B), while the deltas of Tables 12 and 25 are B - A. \
+         Its share is of the sum over stages.",
+    );
     table.note(LOWER_BOUND);
     table
 }
 
-/// The gap of one stage.
+/// What one stage gives to the gap between two policies.
 struct Gap {
     scope: Scope,
     a: Mean,
@@ -48,61 +54,72 @@ struct Gap {
     weighted: f64,
 }
 
-fn gap_lines(evidence: &Evidence<'_>, policies: PolicyPair<'_>) -> Vec<Vec<Cell>> {
-    let mean = |scope, policy| evidence.mean(SPREAD, scope, policy);
-    let all = mean(Scope::All, policies.first);
-    let gap = |stage| {
-        let scope = Scope::Stage(stage);
-        let (a, b) = (mean(scope, policies.first), mean(scope, policies.second));
-        let weighted = as_number(a.n) / as_number(all.n) * (a.value? - b.value?);
-        Some(Gap {
-            scope,
-            a,
-            b,
-            weighted,
-        })
-    };
-    let gaps: Vec<Gap> = Stage::ALL.into_iter().filter_map(gap).collect();
-    let total: f64 = gaps.iter().map(|gap| gap.weighted).sum();
-    let whole = Gap {
-        scope: Scope::All,
-        a: all,
-        b: mean(Scope::All, policies.second),
-        weighted: total,
-    };
-    let lines = gaps
-        .iter()
-        .chain([&whole])
-        .map(|gap| gap_line(policies, gap, total));
-    if gaps.is_empty() {
-        Vec::new()
-    } else {
-        lines.collect()
-    }
+/// The gap in spread between two policies, by stage.
+pub(super) struct Gaps {
+    stages: Vec<Gap>,
+    whole: Gap,
 }
 
-fn gap_line(policies: PolicyPair<'_>, gap: &Gap, total: f64) -> Vec<Cell> {
-    let stage = match gap.scope {
-        Scope::All => "all_full_scale",
-        Scope::Stage(stage) => published_stage(stage),
-    };
-    let cell = |cell: Cell, column: &str| {
-        if policies == PUBLISHED {
-            cell.publishes(format!("t13.{stage}.{column}"))
-        } else {
-            cell
-        }
-    };
-    let share = (total.abs() > 0.0).then(|| gap.weighted / total);
-    vec![
-        Cell::text(policies.to_string()),
-        Cell::text(gap.scope.name()),
-        cell(Cell::count(gap.a.n), "n_per_defense"),
-        cell(Cell::rate(gap.a.value), "spread_tool_boundary"),
-        cell(Cell::rate(gap.b.value), "spread_ledger_v2"),
-        cell(Cell::number(Some(gap.weighted), 6), "weighted_gap"),
-        cell(Cell::rate(share), "gap_share"),
-    ]
+impl Gaps {
+    /// None if the study has no spread under both.
+    pub(super) fn of(evidence: &Evidence<'_>, policies: PolicyPair<'_>) -> Option<Self> {
+        let mean = |scope, policy| evidence.mean(SPREAD, scope, policy);
+        let all = mean(Scope::All, policies.first);
+        let gap = |stage| {
+            let scope = Scope::Stage(stage);
+            let (a, b) = (mean(scope, policies.first), mean(scope, policies.second));
+            let weighted = as_number(a.n) / as_number(all.n) * (a.value? - b.value?);
+            Some(Gap {
+                scope,
+                a,
+                b,
+                weighted,
+            })
+        };
+        let stages: Vec<Gap> = Stage::ALL.into_iter().filter_map(gap).collect();
+        let whole = Gap {
+            scope: Scope::All,
+            a: all,
+            b: mean(Scope::All, policies.second),
+            weighted: stages.iter().map(|gap| gap.weighted).sum(),
+        };
+        (!stages.is_empty()).then_some(Self { stages, whole })
+    }
+
+    /// The share of a stage in the sum over stages; none if there is no gap.
+    pub(super) fn share(&self, scope: Scope) -> Option<f64> {
+        let total = self.whole.weighted;
+        let gap = self.each().find(|gap| gap.scope == scope)?;
+        (total.abs() > 0.0).then(|| gap.weighted / total)
+    }
+
+    /// Each stage, then all of them.
+    fn each(&self) -> impl Iterator<Item = &Gap> {
+        self.stages.iter().chain([&self.whole])
+    }
+
+    fn line(&self, policies: PolicyPair<'_>, gap: &Gap) -> [Cell; 7] {
+        let stage = match gap.scope {
+            Scope::All => "all_full_scale",
+            Scope::Stage(stage) => published_stage(stage),
+        };
+        let cell = |cell: Cell, column: &str| {
+            if policies == PUBLISHED {
+                cell.publishes(format!("t13.{stage}.{column}"))
+            } else {
+                cell
+            }
+        };
+        [
+            Cell::text(policies.to_string()),
+            Cell::text(gap.scope.name()),
+            cell(Cell::count(gap.a.n), "n_per_defense"),
+            cell(Cell::rate(gap.a.value), "spread_tool_boundary"),
+            cell(Cell::rate(gap.b.value), "spread_ledger_v2"),
+            cell(Cell::number(Some(gap.weighted), 6), "weighted_gap"),
+            cell(Cell::rate(self.share(gap.scope)), "gap_share"),
+        ]
+    }
 }
 
 /// Table 14.

@@ -2,7 +2,7 @@
 
 use worlds::spec::Stage;
 
-use super::{published_policy, rows_cell};
+use super::{is_the_papers, published_policy, rows_cell};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{
@@ -47,10 +47,12 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         ]);
     }
     table.note(
-        "Authorized completion is the completed share of required actions, 0 with harm: the published \
-         numbers are no multiples of 1/600. Beside it Eq. 6 as written, all or nothing, and the share \
-         whatever harm.",
+        "Authorized completion is the completed share of required actions, 0 with harm. Beside it Eq. 6 as \
+         written, all or nothing, and the share whatever harm.",
     );
+    if is_the_papers(analysis) {
+        table.note("The published completions are no multiples of 1/600, so they are shares.");
+    }
     table.note("FP rates are means over rows of blocked or confirmed opportunities, retries included, over max(1, opportunities).");
     table
 }

@@ -78,8 +78,23 @@ fn what_is_not_simulated_is_said_and_is_no_zero() {
     }
 }
 
+/// The study has no clean stage, and one of its tables is about two stages.
 #[test]
-fn a_metric_of_another_stage_is_not_applicable() {
+fn a_metric_of_a_stage_that_a_study_lacks_is_not_applicable() {
+    let place = Place::new();
+    let words = ["study", "controls", "--progress", "none", "--out", "it"];
+    place.run(&words).expect(0);
+    let done = place
+        .run(&["tables", "it", "--table", "11", "--format", "json"])
+        .expect(0);
+    let row = json(&done)["tables"][0]["rows"][0].clone();
+    assert_eq!(row["Active N"]["value"], 10.0);
+    assert_eq!(row["Clean completion"]["printed"], "N/A");
+    assert_eq!(row["Clean completion"]["value"], Value::Null);
+}
+
+#[test]
+fn a_table_that_a_result_has_no_rows_for_is_refused() {
     let place = Place::new();
     place
         .run(&["study", "stress", "--progress", "none", "--out", "stress"])
@@ -90,6 +105,67 @@ fn a_metric_of_another_stage_is_not_applicable() {
         .run(&["tables", "stress", "--table", "17", "--format", "json"])
         .expect(0);
     assert_eq!(json(&done)["tables"][0]["rows"][0]["N"]["value"], 240.0);
+}
+
+/// What is asked of a gate is answered whatever becomes of the tables beside it.
+#[test]
+fn a_table_that_cannot_be_printed_does_not_hide_a_decision() {
+    let place = Place::new();
+    place
+        .run(&["study", "stress", "--progress", "none", "--out", "stress"])
+        .expect(0);
+    let words = ["tables", "stress", "--table", "11", "--fail-if"];
+    let decide = |condition: &str| place.run(&[&words[..], &[condition]].concat());
+    let done = decide("none.security.committed_harm > 0.1").expect(4);
+    assert!(done.err.contains("no rows for table 11"), "{}", done.err);
+    assert!(done.err.contains("holds under"), "{}", done.err);
+    decide("none.security.committed_harm > 0.9").expect(2);
+}
+
+/// A page of them, of which the file has all.
+#[test]
+fn a_summary_is_printed_and_all_tables_are_written() {
+    let place = with_main("full_main");
+    let summary = place.run(&["tables", "full_main"]).expect(0);
+    assert!(summary.err.contains("`--all`"), "{}", summary.err);
+    assert!(summary.out.lines().count() < 100, "{}", summary.out);
+    let all = place.run(&["tables", "full_main", "--all"]).expect(0);
+    let written = place.read("full_main/tables.md");
+    for heading in ["Table 9.", "Table 12."] {
+        assert!(summary.out.contains(heading), "{heading}");
+    }
+    for heading in ["Table 3.", "Table 25.", "What each metric may be claimed"] {
+        assert!(!summary.out.contains(heading), "{heading}");
+        assert!(
+            all.out.contains(heading) && written.contains(heading),
+            "{heading}"
+        );
+    }
+}
+
+/// The digest of the manifest does not tell, because it can be written anew.
+#[test]
+fn rows_that_are_not_those_of_the_study_make_no_tables() {
+    let place = with_main("full_main");
+    let rows = place.read("full_main/rows.csv");
+    let (header, _) = rows.split_once('\n').expect("a header");
+    for kept in [
+        format!("{header}\n"),
+        rows.lines()
+            .take(100)
+            .fold(String::new(), |text, line| text + line + "\n"),
+    ] {
+        let mut manifest: Value =
+            serde_json::from_str(&place.read("full_main/manifest.json")).expect("JSON");
+        let digest = study::results::digest(&[kept.as_bytes()]).to_string();
+        manifest["circumstances"]["rows_digest"] = digest.into();
+        place.write("full_main/manifest.json", manifest.to_string());
+        place.write("full_main/rows.csv", &kept);
+        for command in ["tables", "scorecard", "figures"] {
+            let done = place.run(&[command, "full_main"]).expect(4);
+            assert!(done.err.contains("17640 rollouts"), "{}", done.err);
+        }
+    }
 }
 
 #[test]
@@ -288,9 +364,11 @@ fn a_condition_that_holds_is_told_by_the_exit_code() {
     decide("tool_boundary.security.committed_harm.high > 0.05").expect(0);
     decide("tool_boundary.security.committed_harm.high > 0.01").expect(4);
     decide("none.security.committed_harm > 0.5").expect(0);
-    let refused = decide("tool_boundary.security.secret_leakage > 0").expect(2);
+    let refused = decide("tool_boundary.security.secret_leakage > 0").expect(5);
     assert!(refused.err.contains("positive control"), "{}", refused.err);
     decide("tool_boundary.security.committed_harm >> 0").expect(2);
+    let unknown = decide("tool_bondary.security.committed_harm > 0").expect(2);
+    assert!(unknown.err.contains("tool_boundary"), "{}", unknown.err);
 }
 
 #[test]
@@ -322,6 +400,49 @@ fn an_order_is_printed_only_where_it_may_be_claimed() {
     assert_ne!(ranks(" intent_ledger_v2 "), "1");
 }
 
+/// Scenarios of a family are alike, so nothing seen in 192 of them is nothing seen in 24 families.
+#[test]
+fn a_gate_over_scenarios_tells_what_it_is_over_families() {
+    let place = with_main("full_main");
+    let words = ["tables", "full_main", "--table", "9", "--fail-if"];
+    let decide = |condition: &str| place.run(&[&words[..], &[condition]].concat());
+    let over_scenarios = decide("tool_boundary.security.committed_harm.high > 0.1").expect(0);
+    assert!(
+        over_scenarios.err.contains("192 scenarios") && over_scenarios.err.contains("0.1425"),
+        "{}",
+        over_scenarios.err
+    );
+    let over_families = decide("tool_boundary.security.committed_harm.high_families > 0.1");
+    let over_families = over_families.expect(4);
+    assert!(
+        over_families.err.contains("24 families") && over_families.err.contains("qwen2_5"),
+        "{}",
+        over_families.err
+    );
+}
+
+/// One that holds weighs more than one that cannot be told.
+#[test]
+fn every_condition_is_decided() {
+    let place = with_main("full_main");
+    let words = [
+        "tables",
+        "full_main",
+        "--table",
+        "9",
+        "--fail-if",
+        "tool_boundary.security.secret_leakage > 0",
+        "--fail-if",
+        "none.security.committed_harm > 0.1",
+    ];
+    let done = place.run(&words).expect(4);
+    assert!(
+        done.err.contains("positive control") && done.err.contains("holds under"),
+        "{}",
+        done.err
+    );
+}
+
 /// With everything logged, what taint alone decides by is another thing.
 #[test]
 fn the_instrumentation_is_a_factor() {
@@ -344,19 +465,21 @@ fn the_instrumentation_is_a_factor() {
         "json",
     ];
     let table = json(&place.run(&words).expect(0))["tables"][0].clone();
-    let differing = |metric: &str, scope: &str, policy: &str| {
-        let rows = table["rows"].as_array().expect("rows");
-        let is_it = |row: &&Value| {
+    let differs = |metric: &str, scope: &str, policy: &str| {
+        let mut rows = table["rows"].as_array().expect("rows").iter();
+        rows.any(|row| {
             row["Metric"]["printed"] == metric
                 && row["Scope"]["printed"] == scope
                 && row["Defence"]["printed"] == policy
-        };
-        let row = rows.iter().find(is_it).expect("a row");
-        row["Rows that differ"]["value"].as_f64().expect("a count")
+        })
     };
-    assert!(differing("committed policy violation", "security", "none") < 0.5);
-    assert!(differing("logged spread", "security", "none") > 0.5);
-    assert!(differing("authorized completion", "active_tainted", "taint_only_v1") > 0.5);
+    assert!(!differs("committed policy violation", "security", "none"));
+    assert!(differs("logged spread", "security", "none"));
+    assert!(differs(
+        "authorized completion",
+        "active_tainted",
+        "taint_only_v1"
+    ));
     place
         .run(&[
             "study",
