@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod cases;
+mod claims;
 mod corpora;
 mod families;
 mod figures;
@@ -13,6 +14,7 @@ mod readme;
 mod recordings;
 mod records;
 mod rollouts;
+mod scorecard;
 mod sessions;
 mod shards;
 mod streams;
