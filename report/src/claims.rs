@@ -30,7 +30,7 @@ pub enum Status {
     Comparative,
     /// The interval holds zero, or all pairs are identical: a tie or exploratory (6.5).
     Tie,
-    /// There is no interval to tell, or one over too few scenarios to be trusted.
+    /// No two policies are compared, there is no interval to tell, or one over too few scenarios.
     Undetermined,
     /// It describes traces; directions are no claims.
     Diagnostic,
@@ -70,7 +70,7 @@ impl Status {
         match self {
             Self::Comparative => "which of two policies is better, with its interval",
             Self::Tie => "no direction",
-            Self::Undetermined => "no direction: too few scenarios to tell",
+            Self::Undetermined => "no direction: nothing compared, or too few scenarios to tell",
             Self::Diagnostic => "by stage and denominator, no superiority",
             Self::Instrumented => "that it was recorded: no positive control",
             Self::Blocked => "nothing of policies: the model's actions are not understood",
@@ -129,7 +129,7 @@ fn overall(analysis: &Analysis<'_>, metric: Metric, scope: Scope) -> Status {
     let directions = about.map(|one| direction(&one.by_scenario));
     match standing {
         // The best of them: the order of the statuses.
-        Status::Comparative => directions.min().unwrap_or(standing),
+        Status::Comparative => directions.min().unwrap_or(Status::Undetermined),
         _ => standing,
     }
 }
@@ -211,13 +211,13 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     }
     let (inert, all) = inert(evidence, Scope::All);
     table.note(format!(
-        "Control: what shows that zeros mean something; the mean without a defence where low is better, else \
-         the greatest of any policy. {inert} of \
+        "Control: what shows that zeros mean something; the mean without a defence where low is better, of \
+         false positives and confirmations the opportunities of a rollout, else the greatest mean of any policy. {inert} of \
          {all} rollouts are inert: no completion was understood as a tool call."
     ));
     if !evidence.has_policy(CONTROL) {
         table.note(format!(
-            "Without `{CONTROL}` in the study nothing has a positive control."
+            "Without `{CONTROL}` in the study nothing that is better low has a positive control."
         ));
     }
     table
@@ -334,6 +334,17 @@ mod tests {
         for metric in [HARM, SPREAD, SECRET_LEAK] {
             assert_eq!(standing_of(&results, metric), Status::Blocked);
         }
+    }
+
+    /// A single policy can be claimed to be better than none.
+    #[test]
+    fn where_nothing_is_compared_nothing_is_claimed() {
+        let mut results = two_scenarios();
+        results.manifest.frozen.policies.truncate(1);
+        results.rows.retain(|row| &*row.identity.policy == "none");
+        let evidence = Evidence::by_model(&results).remove(0);
+        let analysis = Analysis::without_pairs(evidence);
+        assert_eq!(overall(&analysis, HARM, Scope::All), Status::Undetermined);
     }
 
     fn paired(value: f64, interval: Option<(f64, f64)>, clusters: u64) -> Estimate {

@@ -1,6 +1,19 @@
 //! The published numbers, as data: `data/published.csv`, one line for each.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+
+use crate::table::Table;
+
+/// The study whose rows make a published table.
+const SOURCES: [(&str, &str); 3] = [("stress", "17"), ("second_model", "22"), ("", "24")];
+
+/// The main study, which makes all other numbers.
+pub const MAIN: &str = "full_main";
+
+/// Every study that makes published numbers.
+pub const STUDIES: [&str; 3] = [MAIN, "stress", "second_model"];
 
 /// The numbers of the paper.
 const CELLS: &str = include_str!("../data/published.csv");
@@ -79,6 +92,41 @@ pub struct Published {
     pub tolerance: f64,
 }
 
+/// The study whose rows make a published number; empty for what needs none.
+#[must_use]
+pub fn source(id: &str) -> &'static str {
+    let of_second = ["t16.mistral", "txt.mistral"]
+        .iter()
+        .any(|prefix| id.starts_with(prefix));
+    if of_second {
+        return "second_model";
+    }
+    if id.starts_with("txt.reparse") {
+        return "";
+    }
+    let table = id
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches('t');
+    let found = SOURCES.iter().find(|(_, source)| *source == table);
+    found.map_or(MAIN, |(study, _)| study)
+}
+
+/// Leaves to the cells of a study the ids of published numbers that its rows are to reproduce.
+pub fn keep_ids_of(study: &str, tables: &mut [Table]) {
+    let cells = cells();
+    let known: BTreeSet<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
+    for cell in tables
+        .iter_mut()
+        .flat_map(|table| &mut table.rows)
+        .flatten()
+    {
+        cell.published
+            .retain(|id| known.contains(id.as_str()) && source(id) == study);
+    }
+}
+
 /// Every published number, in the order of the paper.
 ///
 /// # Panics
@@ -94,9 +142,8 @@ pub fn cells() -> Vec<Published> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
+    use crate::table::Cell;
 
     #[test]
     fn there_are_410_numbers_with_different_ids() {
@@ -107,5 +154,36 @@ mod tests {
             cells.iter().filter(|cell| cell.ci_low.is_some()).count(),
             18
         );
+    }
+
+    #[test]
+    fn every_number_has_the_study_that_makes_it() {
+        for (id, study) in [
+            ("t9.none.n", MAIN),
+            ("t17.none.harm_attempt", "stress"),
+            ("t22.none.valid_proposal", "second_model"),
+            ("txt.mistral_lo", "second_model"),
+            ("txt.reparse_valid", ""),
+            ("t24.repaired_parses", ""),
+            ("txt.union_441", MAIN),
+        ] {
+            assert_eq!(source(id), study, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_cell_keeps_the_ids_that_its_study_is_to_reproduce() {
+        let mut table = Table::new("9", "", &["N"]);
+        let cell = Cell::count(1)
+            .publishes("t9.none.n")
+            .publishes("t9.my_policy.n");
+        table.row([cell]);
+        let kept = |study: &str| {
+            let mut tables = [table.clone()];
+            keep_ids_of(study, &mut tables);
+            tables[0].rows[0][0].published.clone()
+        };
+        assert_eq!(kept(MAIN), ["t9.none.n"]);
+        assert!(kept("stress").is_empty() && kept("mine").is_empty());
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use statistics::Interval;
 
-use crate::published::{self, Class, Published};
+use crate::published::{self, Class, Published, source};
 use crate::table::{Cell, Table};
 
 /// How far an end of an interval may be off.
@@ -19,12 +19,6 @@ const ROUNDING: f64 = 1e-9;
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
-
-/// The study whose rows make a published table.
-const SOURCES: [(&str, &str); 3] = [("stress", "17"), ("second_model", "22"), ("", "24")];
-
-/// The main study, which makes all others.
-pub const MAIN: &str = "full_main";
 
 /// What became of a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -138,26 +132,6 @@ pub fn reproduced<'t>(
         }
     }
     found
-}
-
-/// The study whose rows make a published number; empty for what needs none.
-fn source(id: &str) -> &'static str {
-    let of_second = ["t16.mistral", "txt.mistral"]
-        .iter()
-        .any(|prefix| id.starts_with(prefix));
-    if of_second {
-        return "second_model";
-    }
-    if id.starts_with("txt.reparse") {
-        return "";
-    }
-    let table = id
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .trim_start_matches('t');
-    let found = SOURCES.iter().find(|(_, source)| *source == table);
-    found.map_or(MAIN, |(study, _)| study)
 }
 
 impl Scorecard {
@@ -478,6 +452,7 @@ pub fn fresh_seeds(cards: &[(u64, Scorecard)]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::published::MAIN;
 
     fn published(value: f64, tolerance: f64, decimals: usize) -> Published {
         let mut cell = published::cells().remove(0);
@@ -536,17 +511,6 @@ mod tests {
 
     #[test]
     fn a_number_is_taken_from_the_study_that_made_it() {
-        for (id, study) in [
-            ("t9.none.n", MAIN),
-            ("t17.none.harm_attempt", "stress"),
-            ("t22.none.valid_proposal", "second_model"),
-            ("txt.mistral_lo", "second_model"),
-            ("txt.reparse_valid", ""),
-            ("t24.repaired_parses", ""),
-            ("txt.union_441", MAIN),
-        ] {
-            assert_eq!(source(id), study, "{id}");
-        }
         let mut table = Table::new("9", "", &["N"]);
         table.row([Cell::count(1).publishes("t9.none.n")]);
         let tables = [table];

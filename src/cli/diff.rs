@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use study::results::Results;
 use study::row::Row;
 
 use super::differences::{self, CellDifference};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
+use super::narrate::shortened;
 use super::records::{self, Record, TraceFile};
 use super::table::Table;
 use super::terminal::Terminal;
@@ -44,7 +46,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let names = [&args.first, &args.second].map(|path| files::shown(path));
     let (text, json) = match (records::read(&args.first)?, records::read(&args.second)?) {
         (Record::Trace(a), Record::Trace(b)) => of_traces(&a, &b),
-        (Record::Results(a), Record::Results(b)) => of_rows(&a.rows, &b.rows, &names),
+        (Record::Results(a), Record::Results(b)) => of_results(&a, &b, &names),
         _ => {
             let message = "a trace cannot be compared with a result";
             let help = "name two trace files or two result folders";
@@ -106,6 +108,35 @@ fn key(row: &Row) -> Key {
         identity.study_seed,
         identity.seed,
     )
+}
+
+/// What two manifests may say differently without any number of the result depending on it.
+const INDIFFERENT: [&str; 2] = ["name", "versions"];
+
+/// The settings in which two studies differ, and where their rows do. Numbers are made of both.
+fn of_results(a: &Results, b: &Results, names: &[String; 2]) -> (String, Value) {
+    let settings = |results: &Results| match json!(results.manifest.frozen) {
+        Value::Object(settings) => settings,
+        _ => Map::new(),
+    };
+    let mut settings = differences::differing_keys(&settings(a), &settings(b));
+    settings.retain(|(key, _)| !INDIFFERENT.contains(&key.as_str()));
+    let (rows, mut json) = of_rows(&a.rows, &b.rows, names);
+    let mut text = String::new();
+    if !settings.is_empty() {
+        let mut table = Table::default();
+        for (key, [a, b]) in &settings {
+            table.row([format!("  {key}"), a.clone(), b.clone()]);
+        }
+        text = format!("the manifests differ\n{table}");
+        json["same"] = false.into();
+    }
+    let settings: Vec<Value> = settings
+        .iter()
+        .map(|(key, values)| json!({ "key": key, "values": values }))
+        .collect();
+    json["manifest"] = settings.into();
+    (text + &rows, json)
 }
 
 fn of_rows(a: &[Row], b: &[Row], names: &[String; 2]) -> (String, Value) {
@@ -174,8 +205,8 @@ fn rows_text(
                 identity.policy.to_string(),
                 identity.seed.to_string(),
                 cell.column.clone(),
-                cell.values[0].clone(),
-                cell.values[1].clone(),
+                shortened(&cell.values[0]),
+                shortened(&cell.values[1]),
             ]);
         }
         parts.push(table.to_string());

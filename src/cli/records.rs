@@ -205,7 +205,7 @@ pub(crate) fn results(folder: &Path) -> Result<Results, Failure> {
         (ROWS, MAX_ROWS_BYTES),
     ];
     for (name, limit) in largest {
-        let help = "give a folder written by `study`, or a trace file";
+        let help = "give a folder written by `study` or `merge`";
         files::check(&folder.join(name), limit).map_err(|problem| problem.help(help))?;
     }
     results::read(folder).map_err(|error| unreadable(&error, folder))

@@ -3,10 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use report::published::MAIN;
 use report::render::{Format as Written, render};
-use report::scorecard::{MAIN, Scorecard, reproduced};
+use report::scorecard::{Scorecard, reproduced};
 use report::table::Table;
 use report::tables;
+use study::manifest::{Frozen, Manifest};
 use study::results::Results;
 
 use super::exit::Exit;
@@ -14,6 +16,7 @@ use super::failure::Failure;
 use super::files;
 use super::problem::Problem;
 use super::reports;
+use super::study::plans;
 use super::terminal::Terminal;
 
 /// The studies that make published numbers besides the main one.
@@ -68,6 +71,7 @@ pub(crate) struct Args {
 /// Prints the scorecard, and writes it beside the rows.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let studies = studies(reports::result(&args.folder)?, &args.folder, terminal)?;
+    tell_changes(&studies[0].manifest.frozen, terminal)?;
     let card = card(&studies)?;
     let mut parts = vec![
         card.totals(),
@@ -147,6 +151,32 @@ fn require_main(results: &Results, folder: &Path) -> Result<(), Failure> {
         "the published numbers are of `{MAIN}`: run `containment study`, and name its result"
     );
     Err(Failure::from(Problem::new(message).help(help)))
+}
+
+/// Tells if a study of that name is another than the shipped one: its numbers are compared all the same,
+/// because who changes a profile or a policy wants to know what that does.
+fn tell_changes(frozen: &Frozen, terminal: &Terminal) -> Result<(), Failure> {
+    let shipped =
+        Manifest::freeze(&plans::load_shipped(MAIN, Some(frozen.study_seed))?.plan).frozen;
+    let changes = [
+        ("scenarios", frozen.scenario_set() != shipped.scenario_set()),
+        ("policies", frozen.policies != shipped.policies),
+        ("models", frozen.models != shipped.models),
+        ("seeds", frozen.seeds != shipped.seeds),
+        (
+            "instrumentation",
+            frozen.instrumentation != shipped.instrumentation,
+        ),
+    ];
+    let changes = changes.iter().filter(|(_, differs)| *differs);
+    let changes: Vec<&str> = changes.map(|(what, _)| *what).collect();
+    if !changes.is_empty() {
+        terminal.note(&format!(
+            "this `{MAIN}` is not the shipped one: it has other {}",
+            changes.join(", ")
+        ));
+    }
+    Ok(())
 }
 
 /// The result of another study that makes published numbers.

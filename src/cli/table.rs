@@ -33,9 +33,12 @@ impl std::fmt::Display for Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             let cells = row.iter().zip(&widths);
-            let line: Vec<String> = cells
-                .map(|(cell, &width)| format!("{cell:width$}"))
-                .collect();
+            // Not by a width of `format!`, which is at most 65,535.
+            let padded = cells.map(|(cell, width)| {
+                let missing = width.saturating_sub(cell.chars().count());
+                format!("{cell}{}", " ".repeat(missing))
+            });
+            let line: Vec<String> = padded.collect();
             writeln!(f, "{}", line.join("  ").trim_end())?;
         }
         Ok(())
@@ -73,6 +76,13 @@ mod tests {
         table.row(["a", ""]);
         table.row(["longer", "x"]);
         assert_eq!(table.to_string(), "name    what\na\nlonger  x\n");
+    }
+
+    #[test]
+    fn a_cell_of_any_length_is_printed() {
+        let mut table = Table::new(["short", "x"]);
+        table.row(["y".repeat(70_000), "z".to_owned()]);
+        assert!(table.to_string().ends_with("y  z\n"));
     }
 
     #[test]

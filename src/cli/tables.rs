@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use report::analysis::Analysis;
 use report::claims;
 use report::evidence::Evidence;
+use report::published::MAIN;
 use report::render::{Format as Written, render};
-use report::scorecard::MAIN;
 use report::table::Table;
 use report::tables::{self, factor};
 use report::threshold::Threshold;
@@ -229,7 +229,7 @@ fn all(analyses: &[Analysis<'_>]) -> Result<Vec<Table>, Failure> {
 fn some(analyses: &[Analysis<'_>], ids: &[&str]) -> Result<Vec<Table>, Failure> {
     let mut some: Vec<Table> = Vec::new();
     for analysis in analyses {
-        some.extend(ids.iter().filter_map(|id| tables::one(analysis, id)));
+        some.extend(tables::some(analysis, ids));
     }
     if ids.contains(&PARSER) {
         some.push(tables::parser::table(&reports::parser_counts()?));

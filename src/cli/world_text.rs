@@ -62,13 +62,31 @@ pub(crate) fn find(path: &Path) -> Result<WorldText, Problem> {
     let text = files::text(path, MAX_SOURCE_BYTES)
         .map_err(|problem| problem.maybe_help(suggested_world(path)))?;
     let identity = path.file_stem().unwrap_or_default();
+    let identity = identity.to_string_lossy().into_owned();
+    require_plain(&identity, &name)?;
     Ok(WorldText {
         origin: name,
-        identity: identity.to_string_lossy().into_owned(),
+        identity,
         text,
         script: beside(path),
         is_inside: false,
     })
+}
+
+/// Fails if the name of a world holds what no text within it may: it stands in rows, tables and figures.
+fn require_plain(identity: &str, origin: &str) -> Result<(), Problem> {
+    let mark = worlds::marks(identity).into_iter().next();
+    let what = mark.map(|mark| mark.what).or_else(|| {
+        let control = identity.chars().find(|letter| letter.is_control())?;
+        Some(format!("a control character: U+{:04X}", u32::from(control)))
+    });
+    let Some(what) = what else {
+        return Ok(());
+    };
+    Err(Problem::new(format!("the name of the file holds {what}"))
+        .code(Code::WrongFile)
+        .file(origin)
+        .help("rename it: the name of a world stands in every row of it"))
 }
 
 /// A world with its script, both without errors.

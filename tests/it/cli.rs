@@ -4,6 +4,7 @@ mod calibrate;
 mod cases;
 mod claims;
 mod corpora;
+mod differences;
 mod families;
 mod figures;
 mod files;

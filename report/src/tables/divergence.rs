@@ -39,6 +39,10 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
          of the pairs with equal endpoint; where none or all of them differ the interval is the exact one \
          over scenarios.",
     );
+    table.note(
+        "Utility is what the stage asks for: completion by Eq. 6 in active_tainted, clean completion in clean, \
+         benign completion elsewhere. A scope without a pair of equal endpoint has no line.",
+    );
     let dropped = analysis.divergences.iter().map(|one| one.dropped).max();
     let dropped = dropped.unwrap_or_default();
     if dropped > 0 {

@@ -21,6 +21,7 @@ use worlds::spec::Stage;
 use crate::analysis::Analysis;
 use crate::claims;
 use crate::evidence::Scope;
+use crate::published;
 use crate::table::{Cell, Table};
 
 /// The id of a table, what it shows, and what makes it.
@@ -105,9 +106,6 @@ const MAKERS: [Maker; 21] = [
 /// understood, and what may be said of it.
 pub const SUMMARY: [&str; 6] = ["9", "11", "12", "bounds", "15", "22"];
 
-/// The studies that make published numbers.
-const PAPERS_STUDIES: [&str; 3] = ["full_main", "stress", "second_model"];
-
 /// The tables that say nothing of any other study; they are printed when they are asked for.
 const PAPERS_OWN: [&str; 4] = ["18", "19", "20", "text"];
 
@@ -122,14 +120,14 @@ pub fn all(analysis: &Analysis<'_>) -> Vec<Table> {
     let makers = MAKERS
         .iter()
         .filter(|(id, ..)| is_the_papers(analysis) || !PAPERS_OWN.contains(id));
-    makers.filter_map(|maker| made(maker, analysis)).collect()
+    made(makers, analysis)
 }
 
-/// One table; none if the study has no rows for it.
+/// Those of the tables with these ids that the study has rows for.
 #[must_use]
-pub fn one(analysis: &Analysis<'_>, id: &str) -> Option<Table> {
-    let maker = MAKERS.iter().find(|(other, ..)| *other == id)?;
-    made(maker, analysis)
+pub fn some(analysis: &Analysis<'_>, wanted: &[&str]) -> Vec<Table> {
+    let maker = |id: &&str| MAKERS.iter().find(|(other, ..)| other == id);
+    made(wanted.iter().filter_map(maker), analysis)
 }
 
 /// The tables that are made of pairs of policies.
@@ -154,14 +152,17 @@ pub fn cell(analysis: &Analysis<'_>, published_table: &str, id: &str) -> Option<
         .find(|cell| cell.published.iter().any(|other| other == id))
 }
 
-fn made((_, _, make): &Maker, analysis: &Analysis<'_>) -> Option<Table> {
-    let table = make(analysis);
-    (!table.rows.is_empty()).then(|| footed(table, analysis))
+fn made<'m>(makers: impl Iterator<Item = &'m Maker>, analysis: &Analysis<'_>) -> Vec<Table> {
+    let tables = makers.map(|(_, _, make)| make(analysis));
+    let filled = tables.filter(|table| !table.rows.is_empty());
+    let mut made: Vec<Table> = filled.map(|table| footed(table, analysis)).collect();
+    published::keep_ids_of(&analysis.evidence.manifest.frozen.name, &mut made);
+    made
 }
 
 /// Whether a study is one of those that make published numbers.
 fn is_the_papers(analysis: &Analysis<'_>) -> bool {
-    PAPERS_STUDIES.contains(&&*analysis.evidence.manifest.frozen.name)
+    published::STUDIES.contains(&&*analysis.evidence.manifest.frozen.name)
 }
 
 /// With what is true of every table of the study.

@@ -141,7 +141,7 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
         errors.filter_map(|one| one.by_scenario.monte_carlo_error),
     );
     table.note(
-        "Win rate: pairs in which B is strictly better. Intervals over pairs treat the seeds of a scenario as \
+        "Win rate: pairs in which B is strictly better; more rollbacks count as better, which is no claim. Intervals over pairs treat the seeds of a scenario as \
          independent: they answer for exactly these scenarios.",
     );
     say_tests(&mut table, analysis, &adjusted);

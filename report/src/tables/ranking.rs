@@ -44,7 +44,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         }
     }
     if !table.rows.is_empty() {
-        table.note("Equal rank: nothing shows a difference to the policy before; the interval of the paired difference holds zero, or there are too few scenarios to tell.");
+        table.note("Means are over all rollouts of a policy, differences over pairs. Equal rank: nothing shows a difference to the policy before; the interval of the paired difference holds zero, or there are too few scenarios to tell.");
         say_intervals(&mut table, errors.into_iter());
     }
     table

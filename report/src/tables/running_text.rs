@@ -5,7 +5,7 @@ use worlds::spec::Stage;
 use super::spread::{Gaps, PUBLISHED};
 use crate::analysis::{Analysis, Divergence};
 use crate::evidence::{Evidence, Scope};
-use crate::metric::{COMPLETION, FALSE_CONFIRM, HARM, PARSE_FAILURE, SPREAD, WRONG_RECIPIENT};
+use crate::metric::{COMPLETION, FALSE_CONFIRM, HARM, PARSE_FAILURE, WRONG_RECIPIENT};
 use crate::table::{Cell, Table};
 use statistics::rule_of_three;
 
@@ -185,8 +185,7 @@ fn repair(analysis: &Analysis<'_>) -> Vec<Line> {
 fn propagation(analysis: &Analysis<'_>) -> Vec<Line> {
     let gaps = Gaps::of(&analysis.evidence, PUBLISHED);
     let share = |scope| gaps.as_ref().and_then(|gaps| gaps.share(scope));
-    let spread = |policy| analysis.evidence.mean(SPREAD, SECURITY, policy).value;
-    let difference = spread(PUBLISHED.first).zip(spread(PUBLISHED.second));
+    let difference = gaps.as_ref().and_then(|gaps| gaps.means(SECURITY));
     let diverging = |scope| {
         let one = divergence(analysis, "tool_boundary", scope)?;
         one.trajectory.as_ref().map(|estimate| estimate.value)

@@ -39,7 +39,7 @@ pub(super) fn decomposition(analysis: &Analysis<'_>) -> Table {
         }
     }
     table.note(
-        "Weighted gap: (stage rows / all rows)(mean A - mean B), while the deltas of Tables 12 and 25 are B - A. \
+        "Over pairs. Weighted gap: (stage pairs / all pairs)(mean A - mean B), while the deltas of Tables 12 and 25 are B - A. \
          Its share is of the sum over stages.",
     );
     table.note(LOWER_BOUND);
@@ -61,13 +61,19 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// None if the study has no spread under both.
+    /// Over pairs, so that a rollout without numbers is left out under both. None if there is none.
     pub(super) fn of(evidence: &Evidence<'_>, policies: PolicyPair<'_>) -> Option<Self> {
-        let mean = |scope, policy| evidence.mean(SPREAD, scope, policy);
-        let all = mean(Scope::All, policies.first);
+        let means = |scope| {
+            let pairs = evidence.pairs(scope, policies.first, policies.second).kept;
+            let of = |row| SPREAD.of(row);
+            let a = Mean::of(pairs.iter().filter_map(|(first, ..)| of(first)));
+            let b = Mean::of(pairs.iter().filter_map(|(_, second, _)| of(second)));
+            (a, b)
+        };
+        let (all, all_of_second) = means(Scope::All);
         let gap = |stage| {
             let scope = Scope::Stage(stage);
-            let (a, b) = (mean(scope, policies.first), mean(scope, policies.second));
+            let (a, b) = means(scope);
             let weighted = as_number(a.n) / as_number(all.n) * (a.value? - b.value?);
             Some(Gap {
                 scope,
@@ -80,7 +86,7 @@ impl Gaps {
         let whole = Gap {
             scope: Scope::All,
             a: all,
-            b: mean(Scope::All, policies.second),
+            b: all_of_second,
             weighted: stages.iter().map(|gap| gap.weighted).sum(),
         };
         (!stages.is_empty()).then_some(Self { stages, whole })
@@ -91,6 +97,12 @@ impl Gaps {
         let total = self.whole.weighted;
         let gap = self.each().find(|gap| gap.scope == scope)?;
         (total.abs() > 0.0).then(|| gap.weighted / total)
+    }
+
+    /// The means under both policies in a stage.
+    pub(super) fn means(&self, scope: Scope) -> Option<(f64, f64)> {
+        let gap = self.each().find(|gap| gap.scope == scope)?;
+        gap.a.value.zip(gap.b.value)
     }
 
     /// Each stage, then all of them.
@@ -178,7 +190,7 @@ pub(super) fn denominators(analysis: &Analysis<'_>) -> Table {
     let declared = &evidence.manifest.frozen.denominator_policies;
     table.note(format!(
         "Fixed maximum: the largest region of the same scenario, model and seed under {}. A defence that is not \
-         among them moves nobody's number.",
+         among them moves nobody's number; where a rollout of one of them has no numbers, nobody has this one.",
         declared.join(", "),
     ));
     table.note(LOWER_BOUND);

@@ -161,8 +161,8 @@ fn group(world: &str) -> Text {
     (&*name.to_string_lossy()).into()
 }
 
-/// A world of a study, or all of a family: a file, named relative to the study file, or for the study
-/// inside the program a world inside the program.
+/// A world of a study, or all of a family: a file, named relative to the study file, or a world inside
+/// the program by its name. A file comes first.
 fn scenes(world: &str, folder: Option<&Path>) -> Result<Family, Failure> {
     let Some(folder) = folder else {
         let path = PathBuf::from(world);
@@ -170,5 +170,9 @@ fn scenes(world: &str, folder: Option<&Path>) -> Result<Family, Failure> {
         let inside = shipped::world(&name).expect("a test checks the worlds of the shipped study");
         return scenes::load_text(inside.into());
     };
-    scenes::load_all(&folder.join(world))
+    let path = folder.join(world);
+    match shipped::world(world) {
+        Some(inside) if !path.is_file() => scenes::load_text(inside.into()),
+        _ => scenes::load_all(&path),
+    }
 }

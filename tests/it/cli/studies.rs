@@ -29,6 +29,37 @@ pub(super) fn place(seeds: u32) -> Place {
     place
 }
 
+/// What is shipped is named without a path from wherever a study lies.
+#[test]
+fn a_shipped_world_is_named_from_a_study_in_another_folder() {
+    let place = Place::new();
+    let text = "Study(schema: 1, name: \"mine\", study_seed: 1, worlds: [\"stress_share\"], \
+                policies: [\"none\"], models: [\"qwen2_5_7b_instruct\"], seeds: [1])";
+    std::fs::create_dir(place.path("deep")).expect("a folder");
+    place.write("deep/mine.ron", text);
+    place
+        .run(&["study", "deep/mine.ron", "--out", "mine"])
+        .expect(0);
+    place.run(&["check", "deep/mine.ron"]).expect(0);
+    // A file of that name comes first.
+    place.write("deep/stress_share", "no world");
+    let done = place.run(&["check", "deep/mine.ron"]).expect(3);
+    assert!(done.err.contains("stress_share"), "{}", done.err);
+}
+
+/// The name of a world stands in rows, tables and figures, so no name may hide what it says.
+#[test]
+fn a_file_whose_name_hides_something_is_no_world() {
+    let place = Place::new();
+    place.copy_world("demos", "case2_partner_meeting");
+    let world = place.read("case2_partner_meeting.ron");
+    for name in ["a\u{1b}[31mb", "a\u{202e}b", "a\u{200b}b", "a\nb"] {
+        place.write(&format!("{name}.ron"), &world);
+        let done = place.run(&["check", &format!("{name}.ron")]).expect(3);
+        assert!(done.err.contains("rename it"), "{}", done.err);
+    }
+}
+
 const WORDS: [&str; 5] = ["study", "long.ron", "--progress", "none", "--threads"];
 
 pub(super) fn words<'w>(threads: &'w str, more: &[&'w str]) -> Vec<&'w str> {
