@@ -26,6 +26,9 @@ const SOURCES: [(&str, &str); 3] = [("stress", "17"), ("second_model", "22"), ("
 /// The main study, which makes all others.
 pub const MAIN: &str = "full_main";
 
+/// Every study that makes published numbers.
+pub const STUDIES: [&str; 3] = [MAIN, "stress", "second_model"];
+
 /// What became of a published number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -141,7 +144,8 @@ pub fn reproduced<'t>(
 }
 
 /// The study whose rows make a published number; empty for what needs none.
-fn source(id: &str) -> &'static str {
+#[must_use]
+pub fn source(id: &str) -> &'static str {
     let of_second = ["t16.mistral", "txt.mistral"]
         .iter()
         .any(|prefix| id.starts_with(prefix));
