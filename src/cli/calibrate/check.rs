@@ -338,35 +338,30 @@ fn check_bounds_together(
         parameters.iter().fold(profile.to_owned(), set)
     };
     let (lowest, highest) = (all(|one| one.low), all(|one| one.high));
-    let middle = all(Parameter::start);
-    let sound = |path: &str, text: &str, when: &str| {
-        profiles::parse("the profile", text).map_err(|problem| {
-            let why = Failure::from(problem).message();
-            let message = format!("the profile is not valid {when}: {why}");
-            let help = "narrow the bounds, so that every value between them may be tried";
-            source.problem(path, message).help(help)
-        })
+    let wrong = |text: &str| {
+        let parsed = profiles::parse("the profile", text);
+        parsed.err().map(|problem| Failure::from(problem).message())
     };
-    let low = |one: &Parameter| one.low;
-    let high = |one: &Parameter| one.high;
-    // Those that are wrong by themselves come first, or others would have the blame.
-    let cases: [(&str, fn(&Parameter) -> u32, &str); 4] = [
-        (&middle, low, ""),
-        (&middle, high, ""),
-        (&lowest, high, " and the others are at their lower bounds"),
-        (&highest, low, " and the others are at their upper bounds"),
-    ];
-    for (others, bound, when_others) in cases {
-        for (index, one) in parameters.iter().enumerate() {
-            let bound = bound(one);
-            let when = format!("if `{}` is {}{when_others}", one.at, written(bound));
-            let path = format!("parameters[{index}].between");
-            sound(&path, &with(others, &one.at, bound), &when)?;
+    let help = "narrow the bounds, so that every value between them may be tried";
+    let mut corners = vec![all(Parameter::start), lowest.clone(), highest.clone()];
+    for one in parameters {
+        corners.push(with(&lowest, &one.at, one.high));
+        corners.push(with(&highest, &one.at, one.low));
+    }
+    let Some(why) = corners.iter().find_map(|corner| wrong(corner)) else {
+        return Ok(());
+    };
+    // One that is wrong by itself has the blame; else it is that of several together.
+    for (index, one) in parameters.iter().enumerate() {
+        for value in [one.low, one.high, one.start()] {
+            if let Some(why) = wrong(&with(profile, &one.at, value)) {
+                let (at, value) = (&one.at, written(value));
+                let message = format!("the profile is not valid if `{at}` is {value}: {why}");
+                let path = format!("parameters[{index}].between");
+                return Err(source.problem(&path, message).help(help));
+            }
         }
     }
-    for (text, which) in [(&lowest, "lower"), (&highest, "upper")] {
-        let when = format!("if every parameter is at its {which} bound");
-        sound("parameters", text, &when)?;
-    }
-    Ok(())
+    let message = format!("the profile is not valid under every mixture of the bounds: {why}");
+    Err(source.problem("parameters", message).help(help))
 }

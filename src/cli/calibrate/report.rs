@@ -131,7 +131,7 @@ fn notes(table: &mut Table, parameters: usize, targets: &Targets) {
     let cells = published::cells();
     let of = |class: Class| cells.iter().filter(|cell| cell.class == class).count();
     table.note(format!(
-        "{parameters} free parameters. Of the published numbers {} are targets, {} are the same quantities \
+        "Free parameters: {parameters}. Of the published numbers {} are targets, {} are the same quantities \
          again, {} are held out, {} follow from the logic of policies and {} are counts.",
         of(Class::Target),
         of(Class::Restated),

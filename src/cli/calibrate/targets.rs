@@ -119,6 +119,12 @@ impl Targets {
         let options = Options::default()
             .with_default_extension(Extensions::IMPLICIT_SOME)
             .with_recursion_limit(MAX_DEPTH);
+        if source.text.starts_with('\u{feff}') {
+            let message = "the file begins with a byte order mark";
+            let problem = Problem::new(message).code(Code::TargetsSyntax);
+            let problem = problem.at(&source.origin, &source.text, 1, 1);
+            return Err(problem.help("save it as UTF-8 without one").into());
+        }
         // Before the fields: those of another version may be other ones.
         if let Ok(Version { schema }) = options.from_str(&source.text)
             && schema != SCHEMA

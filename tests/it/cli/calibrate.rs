@@ -194,6 +194,46 @@ fn bounds_that_the_profile_does_not_allow_are_refused_before_the_fit() {
         "if `forms[0].share` is 1: the shares",
     ];
     refused(shares, 3, &words);
+    // The one that is wrong has the blame, and several that are wrong together share it.
+    let spread = |chance: &str, low: &str, high: &str| {
+        with_parameters(2, |index, one| match index {
+            0 => one
+                .replace("broken_off[2]", "inclinations.slip_on_task[0]")
+                .replace("\"0.5\"", chance),
+            _ => one
+                .replace(
+                    "broken_off[2].chance",
+                    "inclinations.slip_on_task[0].seed_spread",
+                )
+                .replace(".none.", ".tool_boundary.")
+                .replace("\"0.5\", \"1\"", &format!("{low}, {high}")),
+        })
+        .replacen("\"1\"", "\"0.4\"", 1)
+    };
+    for (targets, words) in [
+        (
+            spread("\"0.01\"", "\"0.1\"", "\"0.5\""),
+            "targets.ron:15:22: error[F008]: the profile is not valid if `inclinations.slip_on_task[0].seed_spread` is 0.1:",
+        ),
+        (
+            spread("\"0.01\"", "\"0\"", "\"0.03\""),
+            "targets.ron:6:17: error[F008]: the profile is not valid under every mixture of the bounds:",
+        ),
+    ] {
+        let place = place(&targets);
+        let profile = place.read("wrong.ron");
+        let spread = "slip_on_task: [(seed_spread: \"0.001\", ";
+        place.write("wrong.ron", profile.replace("slip_on_task: [(", spread));
+        let command = [
+            "calibrate",
+            "wrong.ron",
+            "--targets",
+            "targets.ron",
+            "--error-format",
+            "plain",
+        ];
+        place.run(&command).fails(3, &[words, "`seed_spread`"]);
+    }
 }
 
 #[test]
@@ -223,6 +263,11 @@ fn hostile_targets_are_refused_at_once() {
         b"Targets(schema: 1, // caf\xe9\n)",
         3,
         &["F003", "targets.ron:1:26"],
+    );
+    refused(
+        format!("\u{feff}{TARGETS}"),
+        3,
+        &["F008", "byte order mark"],
     );
     refused(
         "World(schema: 1)",
