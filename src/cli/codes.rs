@@ -18,6 +18,8 @@ pub(crate) enum Code {
     ScriptNames,
     /// A behaviour profile is not well formed.
     ProfileSyntax,
+    /// The targets of a fit are not well formed, or do not fit their profile.
+    TargetsSyntax,
 }
 
 /// What a code means.
@@ -34,7 +36,7 @@ pub(crate) struct Explanation {
 }
 
 /// Every code, in the order of its number.
-pub(crate) const TABLE: [Explanation; 7] = [
+pub(crate) const TABLE: [Explanation; 8] = [
     Explanation {
         kind: Code::Unreadable,
         id: "F001",
@@ -90,6 +92,16 @@ pub(crate) const TABLE: [Explanation; 7] = [
         text: "A profile is RON: `Profile(schema: 1, model: \"...\", inclinations: (...), \
                       persistence: (...), broken_off: [...], forms: [...])`. Probabilities are \
                       decimals in quotes, and rules name features from closed lists.",
+    },
+    Explanation {
+        kind: Code::TargetsSyntax,
+        id: "F008",
+        title: "the targets of a fit are wrong",
+        text: "Targets are RON: `Targets(schema: 1, study: \"...\", study_seeds: [...], sweeps: 2, \
+                      parameters: [(at: \"...\", cells: [\"...\"], between: (\"0\", \"1\")), ...])`. A parameter \
+                      is a probability of the profile that `calibrate` is given, a cell is a published number \
+                      of class `target` that the study makes, and one number identifies one parameter. Bounds \
+                      are multiples of 0.0001. The study seed that the study is reported under is not fitted on.",
     },
 ];
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use report::published::MAIN;
+use report::published::{MAIN, STUDIES};
 use report::render::{Format as Written, render};
 use report::scorecard::{Scorecard, reproduced};
 use report::table::Table;
@@ -18,9 +18,6 @@ use super::problem::Problem;
 use super::reports;
 use super::study::plans;
 use super::terminal::Terminal;
-
-/// The studies that make published numbers besides the main one.
-const OTHERS: [&str; 2] = ["stress", "second_model"];
 
 /// The files beside a result.
 pub(crate) const FILES: [&str; 2] = [MARKDOWN_FILE, JSON_FILE];
@@ -113,10 +110,15 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 fn studies(main: Results, folder: &Path, terminal: &Terminal) -> Result<Vec<Results>, Failure> {
     require_main(&main, folder)?;
     let mut studies = vec![main];
-    for name in OTHERS {
+    for name in other_studies() {
         studies.push(beside(folder, name, &studies[0], terminal)?);
     }
     Ok(studies)
+}
+
+/// The studies that make published numbers besides the main one.
+fn other_studies() -> impl Iterator<Item = &'static str> {
+    STUDIES.into_iter().filter(|name| *name != MAIN)
 }
 
 /// The whole scorecard as tables.
@@ -229,7 +231,7 @@ fn fresh(seeds: u32, frozen: u64, terminal: &Terminal) -> Result<Table, Failure>
     let others = others.filter(|seed| !FITTED.contains(seed));
     for seed in others.take(seeds as usize) {
         let mut studies = vec![reports::simulated(MAIN, seed)?];
-        for name in OTHERS {
+        for name in other_studies() {
             studies.push(reports::simulated(name, seed)?);
         }
         cards.push((seed, card(&studies)?));

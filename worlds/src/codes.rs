@@ -279,9 +279,9 @@ codes! {
     W095 Warning NothingRequired "authorised actions, and success requires none"
         "Utility is the required actions done. Where none is required it is 1 for whoever does nothing, so a policy that blocks everything looks as useful as one that blocks nothing."
         "ledger: [(action: \"send\", target: \"a@b.local\")], success: ()" => "success: (required: [(action: \"send\", target: \"a@b.local\")])"
-    W096 Warning UncountedWork "required actions in a stage that does not count them"
-        "In the security stage the success of authorised work over untrusted content and false positives (`done` and `fp block` in tables) are left empty. The active stage counts them, and harm as well."
-        "stage: Security, success: (required: [...])" => "stage: ActiveTainted, success: (required: [...])"
+    W096 Warning UncountedWork "authorised actions in a stage that does not count them"
+        "In the security stage the success of authorised work over untrusted content and false positives (`done` and `fp block` in tables) are left empty; of required actions only `benign_completion` shows whether they were done. The active stage counts them, and harm as well. A world without a ledger authorises nothing, so nothing is left out there."
+        "stage: Security, ledger: [...], success: (required: [...])" => "stage: ActiveTainted, ledger: [...], success: (required: [...])"
 
     W100 Error NotAFamily "the file is not a family"
         "A family file holds one `Family(...)`: a world, and what its members change in it."

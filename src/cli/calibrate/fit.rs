@@ -4,15 +4,16 @@
 use report::published::Published;
 use worlds::places::place_of;
 
-use super::simulation::Simulation;
+use super::simulation::{Number, Simulation, Unmade};
 use super::targets::{Parameter, Targets};
 use crate::cli::failure::Failure;
+use crate::cli::problem::Problem;
 
 /// How often the range of a parameter is halved.
 const HALVINGS: u32 = 12;
 
 /// A parameter is a decimal of four digits: so many millionths.
-const STEP: u32 = 100;
+pub(super) const STEP: u32 = 100;
 
 /// A number is met when it is off by no more than this part of its tolerance.
 const CLOSE: f64 = 0.05;
@@ -23,8 +24,8 @@ const NEAR: u32 = 8;
 /// A fitted parameter.
 #[derive(Clone, Debug)]
 pub(super) struct Fitted {
-    /// Where it stands.
-    pub(super) at: String,
+    /// What was fitted, to what, and between which bounds.
+    pub(super) parameter: Parameter,
     /// What it is, in millionths.
     pub(super) value: u32,
     /// The numbers that identify it.
@@ -40,8 +41,28 @@ pub(super) struct Moment {
     pub(super) cell: Published,
     /// What it comes out as.
     pub(super) simulated: f64,
-    /// How much it moves with the parameter: the slope about the value.
-    pub(super) sensitivity: f64,
+    /// How far that may be off because of the choice of study seeds.
+    pub(super) seed_error: Option<f64>,
+    /// How much it moves with the parameter: the slope about the value. None if it cannot be told.
+    pub(super) sensitivity: Option<f64>,
+    /// How much it moves from one bound to the other; only looked at where no number of the parameter
+    /// moves about the value.
+    pub(super) over_range: Option<f64>,
+}
+
+impl Moment {
+    /// By how many tolerances the number would move over the range of its parameter, going by the slope
+    /// about the value.
+    pub(super) fn strength(&self, parameter: &Parameter) -> Option<f64> {
+        let range = f64::from(parameter.high - parameter.low) / 1e6;
+        Some((self.sensitivity? * range / self.cell.tolerance).abs())
+    }
+
+    /// Whether a number that moves by so many tolerances over the range says nothing of where in it the
+    /// parameter stands: it is met anywhere.
+    pub(super) fn is_nothing(strength: f64) -> bool {
+        strength < 2.0 * CLOSE
+    }
 }
 
 /// A profile as it is fitted.
@@ -54,7 +75,7 @@ pub(super) struct Fit<'a> {
 #[derive(Clone)]
 struct Tried {
     value: u32,
-    numbers: Vec<f64>,
+    numbers: Vec<Number>,
 }
 
 impl Tried {
@@ -66,29 +87,58 @@ impl Tried {
 
     fn offs(&self, cells: &[Published]) -> impl Iterator<Item = f64> {
         let numbers = self.numbers.iter().zip(cells);
-        numbers.map(|(number, cell)| (number - cell.value) / cell.tolerance)
+        numbers.map(|(number, cell)| (number.mean() - cell.value) / cell.tolerance)
     }
 
     /// Whether every number is met as well as matters.
     fn is_met(&self, cells: &[Published]) -> bool {
         self.offs(cells).all(|off| off.abs() <= CLOSE)
     }
+
+    /// The number of a parameter that has one.
+    fn number(&self) -> f64 {
+        self.numbers[0].mean()
+    }
 }
 
 impl<'a> Fit<'a> {
     /// Begins with every free parameter in the middle of its range, whatever the profile says: the
     /// result depends on the targets only.
-    pub(super) fn begin(simulation: &'a Simulation, profile: &str, targets: &Targets) -> Self {
+    pub(super) fn begin(
+        simulation: &'a Simulation,
+        profile: &str,
+        targets: &Targets,
+    ) -> Result<Self, Failure> {
         let mut fit = Self {
             simulation,
             text: profile.to_owned(),
         };
         for parameter in &targets.parameters {
-            if let Some((low, high)) = parameter.bounds() {
-                fit.set(&parameter.at, rounded(low.midpoint(high)));
+            fit.set(&parameter.at, parameter.start());
+        }
+        fit.require_numbers(targets)?;
+        Ok(fit)
+    }
+
+    /// Fails if the study does not make a number at all, before anything is looked for.
+    fn require_numbers(&self, targets: &Targets) -> Result<(), Failure> {
+        let cells = all_cells(targets);
+        match self.simulation.numbers(&self.text, &cells) {
+            Ok(_) => Ok(()),
+            Err(Unmade::Failed(failure)) => Err(failure),
+            Err(Unmade::Missing { index, why }) => {
+                let places = targets.parameters.iter().enumerate();
+                let mut places = places.flat_map(|(parameter, one)| {
+                    (0..one.cells.len()).map(move |cell| (parameter, cell))
+                });
+                let (parameter, cell) = places.nth(index).unwrap_or_default();
+                let path = format!("parameters[{parameter}].cells[{cell}]");
+                let (study, id) = (&targets.study, &cells[index].id);
+                let message = format!("`{study}` does not make the number `{id}`: {why}");
+                let help = "fit the parameter to another number of class `target` that the scorecard compares";
+                Err(targets.source.problem(&path, message).help(help).into())
             }
         }
-        fit
     }
 
     /// The profile.
@@ -103,19 +153,17 @@ impl<'a> Fit<'a> {
         parameter: &Parameter,
         sweep: u32,
     ) -> Result<Fitted, Failure> {
-        let cells = parameter.published();
-        let (mut low, mut high) = parameter.bounds().expect("the targets were checked");
+        let cells = &parameter.cells;
+        let (mut low, mut high) = (parameter.low, parameter.high);
         let mut best = None;
         if sweep > 0 {
-            let now = self.try_value(parameter, &cells, self.get(&parameter.at))?;
-            let near = rounded((high - low) / NEAR).max(STEP);
-            low = now.value.saturating_sub(near).max(low);
-            high = (now.value + near).min(high);
+            let now = self.try_value(parameter, value_at(&self.text, &parameter.at))?;
+            [low, high] = about(parameter, now.value);
             best = Some(now);
         }
-        let best = match best.filter(|now| now.is_met(&cells)) {
+        let best = match best.filter(|now| now.is_met(cells)) {
             Some(met) => met,
-            None => self.search(parameter, &cells, low, high)?,
+            None => self.search(parameter, low, high)?,
         };
         self.set(&parameter.at, best.value);
         let moments = cells
@@ -123,49 +171,46 @@ impl<'a> Fit<'a> {
             .zip(&best.numbers)
             .map(|(cell, number)| Moment {
                 cell: cell.clone(),
-                simulated: *number,
-                sensitivity: f64::NAN,
+                simulated: number.mean(),
+                seed_error: number.seed_error(),
+                sensitivity: None,
+                over_range: None,
             });
         Ok(Fitted {
-            at: parameter.at.clone(),
+            parameter: parameter.clone(),
             value: best.value,
             moments: moments.collect(),
-            at_a_bound: !best.is_met(&cells) && parameter.is_bound(best.value),
+            at_a_bound: !best.is_met(cells) && parameter.is_bound(best.value),
         })
     }
 
     /// Looks between two values. One number grows or falls with its parameter, so the range is halved;
     /// several are weighed against each other, so the range is cut in thirds.
-    fn search(
-        &self,
-        parameter: &Parameter,
-        cells: &[Published],
-        low: u32,
-        high: u32,
-    ) -> Result<Tried, Failure> {
-        let mut below = self.try_value(parameter, cells, low)?;
-        let mut above = self.try_value(parameter, cells, high)?;
+    fn search(&self, parameter: &Parameter, low: u32, high: u32) -> Result<Tried, Failure> {
+        let cells = &parameter.cells;
+        let mut below = self.try_value(parameter, low)?;
+        let mut above = self.try_value(parameter, high)?;
         let mut best = better(below.clone(), above.clone(), cells);
         for _ in 0..HALVINGS {
             if best.is_met(cells) || above.value - below.value <= STEP {
                 break;
             }
-            if let [cell] = cells {
-                if !between(cell.value, below.numbers[0], above.numbers[0]) {
+            if let [cell] = &cells[..] {
+                if !between(cell.value, below.number(), above.number()) {
                     break;
                 }
-                let middle =
-                    self.try_value(parameter, cells, rounded(below.value.midpoint(above.value)))?;
+                let middle = rounded(below.value.midpoint(above.value));
+                let middle = self.try_value(parameter, middle)?;
                 best = better(best, middle.clone(), cells);
-                if between(cell.value, below.numbers[0], middle.numbers[0]) {
+                if between(cell.value, below.number(), middle.number()) {
                     above = middle;
                 } else {
                     below = middle;
                 }
             } else {
                 let third = (above.value - below.value) / 3;
-                let first = self.try_value(parameter, cells, rounded(below.value + third))?;
-                let second = self.try_value(parameter, cells, rounded(above.value - third))?;
+                let first = self.try_value(parameter, rounded(below.value + third))?;
+                let second = self.try_value(parameter, rounded(above.value - third))?;
                 best = better(better(best, first.clone(), cells), second.clone(), cells);
                 if first.off(cells) <= second.off(cells) {
                     above = second;
@@ -179,45 +224,60 @@ impl<'a> Fit<'a> {
 
     /// What the numbers are at the end, and how they move.
     pub(super) fn finish(&self, fitted: &mut [Fitted], targets: &Targets) -> Result<(), Failure> {
-        for (one, parameter) in fitted.iter_mut().zip(&targets.parameters) {
-            let (low, high) = parameter.bounds().expect("the targets were checked");
-            let near = rounded((high - low) / NEAR).max(STEP);
-            let ends = [
-                one.value.saturating_sub(near).max(low),
-                (one.value + near).min(high),
-            ];
+        let cells = all_cells(targets);
+        let last = self.simulation.numbers(&self.text, &cells);
+        let last = last.map_err(|unmade| failed(unmade, &cells, "with the fitted parameters"))?;
+        let mut last = last.into_iter();
+        for one in fitted {
+            for (moment, now) in one.moments.iter_mut().zip(&mut last) {
+                moment.simulated = now.mean();
+                moment.seed_error = now.seed_error();
+            }
+            let parameter = &one.parameter;
+            let ends = about(parameter, one.value);
             let width = f64::from(ends[1] - ends[0]) / 1e6;
-            let [first, second] = ends.map(|value| with(&self.text, &one.at, value));
-            for moment in &mut one.moments {
-                let number = |profile: &str| self.simulation.number(profile, &moment.cell);
-                let (first, second) = (number(&first)?, number(&second)?);
-                moment.simulated = number(&self.text)?;
-                moment.sensitivity = (second - first) / width;
+            let moved = self.moved(parameter, ends)?;
+            for (moment, moved) in one.moments.iter_mut().zip(moved) {
+                moment.sensitivity = moved.map(|moved| moved / width);
+            }
+            let strengths = one.moments.iter().map(|moment| moment.strength(parameter));
+            if !strengths.flatten().all(Moment::is_nothing) {
+                continue;
+            }
+            let moved = self.moved(parameter, [parameter.low, parameter.high])?;
+            for (moment, moved) in one.moments.iter_mut().zip(moved) {
+                moment.over_range = moved;
             }
         }
         Ok(())
     }
 
-    fn try_value(
-        &self,
-        parameter: &Parameter,
-        cells: &[Published],
-        value: u32,
-    ) -> Result<Tried, Failure> {
-        let text = with(&self.text, &parameter.at, value);
-        let numbers = cells.iter().map(|cell| self.simulation.number(&text, cell));
-        let numbers = numbers.collect::<Result<_, _>>();
-        let numbers = numbers.map_err(|failure: Failure| {
-            let tried = format!("while `{}` was {}", parameter.at, decimal(value));
-            failure.explained(&tried, "narrow its bounds in the targets")
-        })?;
-        Ok(Tried { value, numbers })
+    /// How much each number of a parameter moves from one value to the other. None if one does not exist
+    /// there: what was fitted is not lost for that.
+    fn moved(&self, parameter: &Parameter, ends: [u32; 2]) -> Result<Vec<Option<f64>>, Failure> {
+        let mut made = Vec::new();
+        for end in ends {
+            let text = with(&self.text, &parameter.at, end);
+            match self.simulation.numbers(&text, &parameter.cells) {
+                Ok(numbers) => made.push(numbers),
+                Err(Unmade::Missing { .. }) => return Ok(vec![None; parameter.cells.len()]),
+                Err(Unmade::Failed(failure)) => return Err(failure),
+            }
+        }
+        let moved = made[0].iter().zip(&made[1]);
+        Ok(moved
+            .map(|(first, second)| Some(second.mean() - first.mean()))
+            .collect())
     }
 
-    fn get(&self, at: &str) -> u32 {
-        let place = place_of(&self.text, at).expect("the targets were checked");
-        let chance = super::targets::decimal(&self.text[place]).expect("the targets were checked");
-        chance.millionths()
+    fn try_value(&self, parameter: &Parameter, value: u32) -> Result<Tried, Failure> {
+        let text = with(&self.text, &parameter.at, value);
+        let numbers = self.simulation.numbers(&text, &parameter.cells);
+        let numbers = numbers.map_err(|unmade| {
+            let when = format!("while `{}` was {}", parameter.at, decimal(value));
+            failed(unmade, &parameter.cells, &when)
+        })?;
+        Ok(Tried { value, numbers })
     }
 
     fn set(&mut self, at: &str, value: u32) {
@@ -225,14 +285,47 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// A profile with one value changed, and nothing else.
-fn with(text: &str, at: &str, value: u32) -> String {
+/// Every number, in the order of the parameters.
+fn all_cells(targets: &Targets) -> Vec<Published> {
+    let parameters = targets.parameters.iter();
+    parameters.flat_map(|one| one.cells.clone()).collect()
+}
+
+/// Why a number that there was at the beginning is not there now.
+fn failed(unmade: Unmade, cells: &[Published], when: &str) -> Failure {
+    match unmade {
+        Unmade::Failed(failure) => failure,
+        Unmade::Missing { index, why } => {
+            let message = format!("there was no number `{}` {when}: {why}", cells[index].id);
+            let help = "narrow the bounds of the parameter to values under which the number exists";
+            Problem::new(message).help(help).into()
+        }
+    }
+}
+
+/// The values about one that are looked at in later sweeps and for the slope.
+fn about(parameter: &Parameter, value: u32) -> [u32; 2] {
+    let near = rounded((parameter.high - parameter.low) / NEAR).max(STEP);
+    [
+        value.saturating_sub(near).max(parameter.low),
+        (value + near).min(parameter.high),
+    ]
+}
+
+/// The value at a path that was checked, in millionths.
+pub(super) fn value_at(text: &str, at: &str) -> u32 {
+    let place = place_of(text, at).expect("the targets were checked");
+    let chance = super::targets::decimal(&text[place]).expect("the targets were checked");
+    chance.millionths()
+}
+
+/// A profile with the value at a path that was checked changed, and nothing else.
+pub(super) fn with(text: &str, at: &str, value: u32) -> String {
     let place = place_of(text, at).expect("the targets were checked");
     let mut changed = text.to_owned();
     changed.replace_range(place, &format!("\"{}\"", decimal(value)));
     changed
 }
-
 /// Millionths as a decimal without idle zeros.
 pub(super) fn decimal(millionths: u32) -> String {
     let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
@@ -240,7 +333,7 @@ pub(super) fn decimal(millionths: u32) -> String {
 }
 
 /// To four digits.
-const fn rounded(millionths: u32) -> u32 {
+pub(super) const fn rounded(millionths: u32) -> u32 {
     (millionths + STEP / 2) / STEP * STEP
 }
 

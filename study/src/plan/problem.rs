@@ -251,7 +251,8 @@ impl StudyReport {
         // The deserialiser has not skipped the blanks before a value when it finds it wrong.
         let blanks = text[start..].len() - text[start..].trim_start().len();
         let start = start + blanks;
-        let (code, message, help) = in_our_words(error.code);
+        let word = misquoted(text, start);
+        let (code, message, help) = word.unwrap_or_else(|| in_our_words(error.code));
         self.push_at(start..end.max(start), code, message, help);
     }
 }
@@ -295,11 +296,11 @@ fn in_our_words(error: RonError) -> (StudyCode, String, Option<String>) {
         RonError::NoSuchEnumVariant {
             expected, found, ..
         } => {
-            let help = advice(&found, expected.iter().copied());
+            let help = choices(&found, expected);
             (
                 StudyCode::UnknownWord,
                 format!("`{found}` is not known here"),
-                help,
+                Some(help),
             )
         }
         RonError::MissingStructField { field, .. } => (
@@ -331,6 +332,37 @@ fn in_our_words(error: RonError) -> (StudyCode, String, Option<String>) {
         | RonError::ExpectedString
         | RonError::InvalidValueForType { .. }) => (StudyCode::WrongKind, lowered(&kind), None),
         other => (StudyCode::Syntax, lowered(&other), None),
+    }
+}
+
+/// The fields that take one of a closed list of words, with the words.
+const WORDS: [(&str, &[&str]); 3] = [
+    ("instrumentation", &["Paper", "Full", "Custom"]),
+    ("user", &["Absent", "RubberStamp", "Oracle", "Careful"]),
+    ("latents", &["Independent", "Stratified"]),
+];
+
+/// What to say if the value that begins at `start` is a text in quotes where a word is expected.
+fn misquoted(text: &str, start: usize) -> Option<(StudyCode, String, Option<String>)> {
+    let field = text[..start].trim_end().strip_suffix(':')?.trim_end();
+    let (_, words) = WORDS.iter().find(|(name, _)| field.ends_with(name))?;
+    let quoted = text[start..].strip_prefix('"')?;
+    let found = quoted.split(['"', '\n']).next().unwrap_or_default();
+    let message = format!("`\"{found}\"` is a text, and a word is expected here");
+    let help = format!("{}; without quotes", choices(found, words));
+    Some((StudyCode::UnknownWord, message, Some(help)))
+}
+
+/// The nearest of a closed list of words if one is near, and all of them.
+fn choices(found: &str, words: &[&str]) -> String {
+    let all = format!("there is: `{}`", words.join("`, `"));
+    // Words begin with a capital, and to forget that makes no word a farther one.
+    let mut letters = found.chars().take(COMPARED);
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let found: String = first.into_iter().chain(letters).collect();
+    match advice(&found, words.iter().copied()) {
+        Some(nearest) if nearest.starts_with("did") => format!("{nearest} {all}"),
+        _ => all,
     }
 }
 

@@ -34,13 +34,15 @@ fn shipped_worlds_and_the_study_pass() {
         .chain(paths.iter().map(|path| super::word(path)));
     let done = place.run(&words.collect::<Vec<_>>()).expect(0);
     // Case 8 calls a tool that its agent does not hold, its control gives an argument that a tool
-    // does not have. Each is told with its world, with its script and with its study. The second
-    // model's worlds state required work in a stage where only `benign_completion` counts it (Table 22);
-    // that is told with the family and with the study.
+    // does not have: both are what these worlds are about. Each is told with its world, with its script
+    // and with its study. Nothing else is suspicious.
     let suspicious = done.out.matches(".ron: ok, ").count();
-    assert_eq!(suspicious, 8, "{}", done.out);
-    let uncounted = done.err.matches("does not count required actions").count();
-    assert_eq!(uncounted, 2, "{}", done.err);
+    assert_eq!(suspicious, 6, "{}", done.out);
+    let others = done.out.lines().filter(|line| line.contains(".ron: ok, "));
+    let mut others =
+        others.filter(|line| !["case8", "studies/"].iter().any(|name| line.contains(name)));
+    assert_eq!(others.next(), None);
+    assert!(!done.err.contains("W096"), "{}", done.err);
     let passed = done.out.matches(".ron: ok\n").count();
     assert_eq!(passed + suspicious, paths.len(), "{}", done.out);
     let told = done

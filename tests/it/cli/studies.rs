@@ -89,7 +89,7 @@ pub(super) fn begun_in(folder: &str, place: &Place, more: &[&str]) -> Child {
     child
 }
 
-fn send(signal: &str, child: &Child) {
+pub(super) fn send(signal: &str, child: &Child) {
     let kill = format!("kill -{signal} {}", child.id());
     let sent = Command::new("sh").args(["-c", &kill]).status();
     assert!(sent.expect("a shell").success());

@@ -98,7 +98,10 @@ fn mistakes_of_form_are_told_at_their_place() {
     let word = with("seeds: [1, 2, 3],", "seeds: [1, 2, 3], user: Absnt,");
     assert_eq!(
         problems(&word),
-        ["S006 8:29 `Absnt` is not known here: did you mean `Absent`?"]
+        [
+            "S006 8:29 `Absnt` is not known here: did you mean `Absent`? there is: `Absent`, `RubberStamp`, \
+             `Oracle`, `Careful`"
+        ]
     );
     let custom = "seeds: [1], instrumentation: Custom(authority_only: true, choice: true, \
                   low_risk: false, more: true),";
@@ -109,6 +112,33 @@ fn mistakes_of_form_are_told_at_their_place() {
         ["S001 1:1 the file is a `World` and no study: a study file holds one `Study(...)`"]
     );
     assert_eq!(problems("")[0].split(' ').next(), Some("S001"));
+}
+
+#[test]
+fn a_word_in_quotes_is_told_with_what_there_is() {
+    for (field, written, told) in [
+        (
+            "instrumentation",
+            "\"ful\"",
+            "did you mean `Full`? there is: `Paper`, `Full`, `Custom`; without quotes",
+        ),
+        (
+            "latents",
+            "\"x\"",
+            "there is: `Independent`, `Stratified`; without quotes",
+        ),
+        (
+            "user",
+            "\"Oracle\"",
+            "did you mean `Oracle`? there is: `Absent`, `RubberStamp`, `Oracle`, `Careful`; without quotes",
+        ),
+    ] {
+        let text = with("seeds: [1, 2, 3],", &format!("{field}: {written},"));
+        let column = 5 + field.len() + 2;
+        let expected =
+            format!("S006 8:{column} `{written}` is a text, and a word is expected here: {told}");
+        assert_eq!(problems(&text), [expected]);
+    }
 }
 
 #[test]
