@@ -26,7 +26,8 @@ use std::time::{Duration, Instant};
 
 use report::analysis::{Analysis, Options};
 use report::evidence::Evidence;
-use report::scorecard::{MAIN, Scorecard, reproduced};
+use report::published::MAIN;
+use report::scorecard::{Scorecard, reproduced};
 use report::tables;
 use statistics::Bootstrap;
 use study::manifest::Manifest;
