@@ -1,10 +1,16 @@
 //! The nearest known name to one that does not exist.
 
+/// Bytes of the longest name that is compared: all known ones are shorter, and the work grows with it.
+const LONGEST: usize = 256;
+
 /// A help line for `found`, which is none of `known`: the nearest name if one is near enough.
 pub(crate) fn suggestion<'n>(
     found: &str,
     known: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
+    if found.len() > LONGEST {
+        return None;
+    }
     let found = found.to_lowercase();
     let (distance, name) = known
         .into_iter()
@@ -41,5 +47,11 @@ mod tests {
         assert_eq!(help.as_deref(), Some("did you mean `tool_boundary`?"));
         assert_eq!(suggestion("something_else", known), None);
         assert_eq!(suggestion("a", []), None);
+    }
+
+    #[test]
+    fn a_name_of_any_length_is_answered_at_once() {
+        let long = "x".repeat(10_000_000);
+        assert_eq!(suggestion(&long, ["tool_boundary"; 100]), None);
     }
 }
