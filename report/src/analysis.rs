@@ -16,6 +16,7 @@ use study::row::Row;
 
 use crate::evidence::{Evidence, Mean, Pairs, Scope, scenario};
 use crate::metric::{COMPARED, Metric};
+use crate::published::STUDIES;
 use crate::work;
 
 /// The paper's comparisons (Tables 10, 12 and 25).
@@ -121,7 +122,7 @@ pub struct Options {
 
 impl<'r> Analysis<'r> {
     /// Estimates everything. `pairs` are the policies to compare; if there are none, those that the
-    /// paper compares, or else every policy with the first.
+    /// paper compares, and in a study that is not the paper's every other policy with the first too.
     #[must_use]
     pub fn new(evidence: Evidence<'r>, pairs: &[(String, String)], options: Options) -> Self {
         let compared = compared(&evidence, pairs);
@@ -251,20 +252,21 @@ fn compared<'r>(evidence: &Evidence<'r>, asked: &[(String, String)]) -> Vec<Poli
             .filter_map(|(first, second)| pair(first, second))
             .collect();
     }
-    let papers: Vec<_> = PAPERS_PAIRS
+    let mut pairs: Vec<PolicyPair<'r>> = PAPERS_PAIRS
         .iter()
         .filter_map(|(first, second)| pair(first, second))
         .collect();
-    if !papers.is_empty() {
-        return papers;
+    let is_the_papers = STUDIES.contains(&&*evidence.manifest.frozen.name);
+    if is_the_papers && !pairs.is_empty() {
+        return pairs;
     }
     let mut policies = evidence.policies();
-    let Some(first) = policies.next() else {
-        return Vec::new();
-    };
-    policies
-        .map(|second| PolicyPair { first, second })
-        .collect()
+    if let Some(first) = policies.next() {
+        let with_first = policies.map(|second| PolicyPair { first, second });
+        let missing: Vec<_> = with_first.filter(|pair| !pairs.contains(pair)).collect();
+        pairs.extend(missing);
+    }
+    pairs
 }
 
 /// The scenario of each pair that has the metric, with its values under A and B.
@@ -424,6 +426,23 @@ mod tests {
         assert!((harm.wins.rate - 0.5).abs() < 1e-12);
         assert_eq!((harm.by_scenario.clusters, harm.by_pair.n), (2, 4));
         assert!((find(SPREAD).by_scenario.value + 0.125).abs() < 1e-12);
+    }
+
+    /// A study of one's own has policies that the paper does not.
+    #[test]
+    fn every_policy_of_ones_own_study_is_compared() {
+        let mut results = two_scenarios();
+        let mut own = results.manifest.frozen.policies[1].clone();
+        own.name = "own".to_owned();
+        results.manifest.frozen.policies.push(own);
+        let compared = |results: &Results| -> Vec<String> {
+            let evidence = Evidence::by_model(results).remove(0);
+            let pairs = compared(&evidence, &[]).into_iter();
+            pairs.map(|pair| pair.to_string()).collect()
+        };
+        assert_eq!(compared(&results), ["none vs tool_boundary", "none vs own"]);
+        results.manifest.frozen.name = "full_main".to_owned();
+        assert_eq!(compared(&results), ["none vs tool_boundary"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub enum Meaning {
 use Meaning::{MeanOf, Words};
 
 /// Every heading of the tables and the scorecard, as it is printed.
-pub const HEADINGS: [(&str, Meaning); 109] = [
+pub const HEADINGS: [(&str, Meaning); 111] = [
     // Which numbers.
     (
         "Stage",
@@ -183,6 +183,11 @@ pub const HEADINGS: [(&str, Meaning); 109] = [
         "95 % CI (pairs)",
         Words("percentile bootstrap over pairs: for exactly these scenarios"),
     ),
+    (
+        "95 % CI (families)",
+        Words("percentile bootstrap over families of scenarios: for families like these"),
+    ),
+    ("Method", Words("how the interval over scenarios is made")),
     (
         "Win rate",
         Words("the share of pairs in which B is strictly better"),

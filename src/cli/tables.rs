@@ -74,8 +74,8 @@ pub(crate) struct Args {
     /// Every table that the result has rows for, instead of a summary
     #[arg(long, conflicts_with_all = ["tables", "against"])]
     all: bool,
-    /// Two policies to compare, instead of the pairs that the paper compares; may be given several
-    /// times
+    /// Two policies to compare, instead of the pairs that the paper compares and, in a study that is not
+    /// the paper's, every other policy with the first; may be given several times
     #[arg(long = "compare", value_name = "A,B", value_parser = pair)]
     compare: Vec<(String, String)>,
     /// The folder of another result with the same scenarios, such as one under another

@@ -7,6 +7,7 @@ mod components;
 mod divergence;
 mod endpoints;
 pub mod factor;
+mod means;
 mod memory;
 mod paired;
 pub mod parser;
@@ -28,7 +29,7 @@ use crate::table::{Cell, Table};
 type Maker = (&'static str, &'static str, fn(&Analysis<'_>) -> Table);
 
 /// Every table of a study, in the order in which they are printed.
-const MAKERS: [Maker; 21] = [
+const MAKERS: [Maker; 22] = [
     ("3", "rows by stage", accounting::table),
     (
         "9",
@@ -100,6 +101,11 @@ const MAKERS: [Maker; 21] = [
         ranking::table,
     ),
     ("text", "numbers of the running text", running_text::table),
+    (
+        "means",
+        "every policy by itself, with intervals",
+        means::table,
+    ),
 ];
 
 /// What is printed when nothing is asked for: harm, work, what recovers, whether the model is
