@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use report::analysis::{Analysis, Options};
@@ -80,6 +80,27 @@ pub(crate) fn parser_counts() -> Result<ParserCounts, Failure> {
 /// Writes a file beside a result, whole or not at all.
 pub(crate) fn write_beside(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
     write_whole(&folder.join(name), text)
+}
+
+/// Makes a folder for files of ours, if it is not there. A link in its place is refused: a result folder
+/// can come from anybody, and what is written must not end up somewhere else.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let name = files::shown(path);
+    let failure = |message: String, help: &str| {
+        let problem = Problem::new(message).file(&name).help(help);
+        Failure::new(Exit::Incomplete, problem)
+    };
+    // Without a `/` at its end, which would lead through the link.
+    let itself: PathBuf = path.components().collect();
+    if fs::symlink_metadata(&itself).is_ok_and(|metadata| metadata.is_symlink()) {
+        let message = format!("`{name}` is a link, and nothing is written through one");
+        let help = "name the folder that it leads to with `--out`, or remove the link";
+        return Err(failure(message, help));
+    }
+    fs::create_dir_all(&itself).map_err(|error| {
+        let help = "name a folder that can be made and written with `--out`";
+        failure(format!("`{name}` cannot be made: {error}"), help)
+    })
 }
 
 /// Writes a file, whole or not at all. What lies where it is written at first is removed and never

@@ -152,3 +152,32 @@ fn what_a_study_has_no_rows_for_is_left_out_and_said() {
     let done = place.run(&["figures", "stress", "--figure", "3"]);
     done.fails(2, &["figure 3 cannot be drawn", "active-tainted stage"]);
 }
+
+/// A result can come from anybody, and hold links to anywhere.
+#[cfg(unix)]
+#[test]
+fn figures_are_not_written_through_links() {
+    use std::os::unix::fs::symlink;
+    let place = with_study("smoke");
+    std::fs::create_dir(place.path("elsewhere")).expect("a folder");
+    symlink(place.path("elsewhere"), place.path("smoke/figures")).expect("a link");
+    let says = ["`smoke/figures` is a link", "--out"];
+    place.run(&["figures", "smoke"]).fails(5, &says);
+    for out in ["smoke/figures", "smoke/figures/"] {
+        let done = place.run(&["figures", "smoke", "--out", out]);
+        done.fails(5, &["is a link"]);
+    }
+    let mut there = std::fs::read_dir(place.path("elsewhere")).expect("a folder");
+    assert!(there.next().is_none());
+    std::fs::remove_file(place.path("smoke/figures")).expect("a link");
+    std::fs::create_dir(place.path("smoke/figures")).expect("a folder");
+    place.write("victim", "mine");
+    for name in ["figure1.svg", "figure2.svg.unfinished"] {
+        let link = place.path(&format!("smoke/figures/{name}"));
+        symlink(place.path("victim"), link).expect("a link");
+    }
+    place.run(&["figures", "smoke"]).expect(0);
+    assert_eq!(place.read("victim"), "mine");
+    let figure = place.path("smoke/figures/figure1.svg");
+    assert!(!figure.symlink_metadata().expect("a file").is_symlink());
+}
