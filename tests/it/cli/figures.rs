@@ -131,6 +131,31 @@ fn any_world_can_be_drawn_without_a_result() {
 }
 
 #[test]
+fn what_is_alike_in_a_large_world_shares_a_box() {
+    let place = Place::new();
+    let words = [
+        "figures",
+        "--world",
+        "hub_and_eight_workers",
+        "--figure",
+        "1",
+    ];
+    place.run(&words).expect(0);
+    let svg = place.read("figures/figure1.svg");
+    // The one source that is untrusted, and the agent in the middle, stand alone.
+    for label in ["8 agents", "7 sources", "doc:report_5", "hub"] {
+        assert!(
+            svg.contains(&format!(">{label}</text>")),
+            "no {label}: {svg}"
+        );
+    }
+    for name in ["worker_8", "doc:report_8"] {
+        assert!(svg.contains(name), "no {name}: {svg}");
+    }
+    assert!(svg.matches("<polyline").count() < 15, "{svg}");
+}
+
+#[test]
 fn a_figure_that_is_none_is_refused_with_help() {
     let place = Place::new();
     let done = place.run(&["figures", "--figure", "8"]);
