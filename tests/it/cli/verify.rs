@@ -234,22 +234,22 @@ fn one_changed_cell_anywhere_is_seen_without_being_looked_for() {
     let number = lines.len() / 2;
     let cells: Vec<&str> = lines[number].split(',').collect();
     let place = place();
-    let mut changed = 0;
     for (at, column) in columns.iter().enumerate() {
-        let Ok(count) = cells[at].parse::<u64>() else {
-            continue;
+        let other = match (cells[at], cells[at].parse::<u64>()) {
+            ("", _) => "1".to_owned(),
+            (_, Ok(1)) => "0".to_owned(),
+            (_, Ok(count)) => (count + 1).to_string(),
+            (hash, _) if hash.len() == 32 => "0123456789abcdef".repeat(2),
+            (text, _) => format!("{text}1"),
         };
-        let other = if count == 1 { 0 } else { count + 1 };
-        place.write(ROWS, cell(&rows, number, column, |_| other.to_string()));
+        place.write(ROWS, cell(&rows, number, column, |_| other.clone()));
         // A ratio that is none, or another version, is not read at all.
         if read_csv(place.read(ROWS).as_bytes()).is_ok() {
             seal(&place);
         }
         let done = verify(&place, &[]);
         assert!(matches!(done.code, Some(4 | 7)), "{column}: {done:?}");
-        changed += 1;
     }
-    assert!(changed > 60, "{changed}");
 }
 
 #[test]
