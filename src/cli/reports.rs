@@ -103,6 +103,29 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     })
 }
 
+/// Writes files by their paths in a folder, each whole or not at all. If one cannot be written, it is
+/// said which were.
+pub(crate) fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    for (count, (path, text)) in files.iter().enumerate() {
+        write_beside(folder, path, text).map_err(|failure| {
+            let written = files[..count].iter().map(|(path, _)| format!("`{path}`"));
+            let written = written.collect::<Vec<_>>().join(", ");
+            let when = match count {
+                0 => "no file was written before it".to_owned(),
+                _ => format!(
+                    "{count} of {} files were written before it: {written}",
+                    files.len()
+                ),
+            };
+            failure.explained(
+                &when,
+                "run the same command again: it writes all of them anew",
+            )
+        })?;
+    }
+    Ok(())
+}
+
 /// Writes a file, whole or not at all. What lies where it is written at first is removed and never
 /// followed: a result folder can come from anybody, and hold links.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {

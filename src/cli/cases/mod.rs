@@ -158,32 +158,7 @@ fn write(out: &Path, files: &[File]) -> Result<(), Failure> {
     for study in &STUDIES {
         reports::make_folder(&out.join(folder_of(study)))?;
     }
-    for (count, (path, text)) in files.iter().enumerate() {
-        reports::write_beside(out, path, text).map_err(|failure| {
-            let written: Vec<String> = files[..count]
-                .iter()
-                .map(|(path, _)| quoted(path))
-                .collect();
-            let when = if written.is_empty() {
-                "no file of the case studies was written before it".to_owned()
-            } else {
-                format!(
-                    "{count} of {} files were written before it: {}",
-                    files.len(),
-                    written.join(", ")
-                )
-            };
-            failure.explained(
-                &when,
-                "run the same command again: it writes all of them anew",
-            )
-        })?;
-    }
-    Ok(())
-}
-
-fn quoted(text: &str) -> String {
-    format!("`{text}`")
+    reports::write_all(out, files)
 }
 
 /// The file of a trace.

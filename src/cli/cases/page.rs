@@ -85,7 +85,12 @@ fn setting(group: &Group) -> String {
         let tools: Vec<String> = tools
             .map(|tool| format!("`{}`", briefing.tools[tool.index()].name))
             .collect();
-        out += &format!("- Agent `{}` has {}.\n", agent.name, tools.join(", "));
+        let tools = match &tools[..] {
+            [] => "no tool".to_owned(),
+            [one] => format!("the tool {one}"),
+            many => format!("the tools {}", many.join(", ")),
+        };
+        out += &format!("- Agent `{}` has {tools}.\n", agent.name);
     }
     for source in &briefing.sources {
         if source.channel == Channel::Goal {
@@ -127,8 +132,9 @@ fn asked(group: &Group) -> String {
                 "- `{name}` is untrusted and yet benign: no field of it is an attacker's to fill.\n"
             )
         } else {
+            let fields = if slots.len() == 1 { "field" } else { "fields" };
             format!(
-                "- `{name}`: an attacker may fill the fields {}.\n",
+                "- `{name}`: an attacker may fill the {fields} {}.\n",
                 slots.join(", ")
             )
         };

@@ -70,11 +70,11 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         }
     }
     reports::make_folder(&out)?;
-    let mut written = Vec::new();
-    for (name, svg) in figures {
-        reports::write_beside(&out, &name, &svg)?;
-        written.push(files::shown(&out.join(name)));
-    }
+    reports::write_all(&out, &figures)?;
+    let written = figures
+        .iter()
+        .map(|(name, _)| files::shown(&out.join(name)));
+    let written: Vec<String> = written.collect();
     terminal.print(&written.join("\n"))?;
     Ok(Exit::Ok)
 }
@@ -211,4 +211,25 @@ fn nothing(number: u8, why: &NothingToDraw) -> Failure {
         format!("figure {number} cannot be drawn: {why}"),
         Some(help.to_owned()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_model_leads_to_no_other_folder() {
+        assert_eq!(of_file("qwen2_5-7b.x"), "qwen2_5-7b.x");
+        assert_eq!(of_file("/../../etc/x y\\"), "_.._.._etc_x_y_");
+    }
+
+    #[test]
+    fn figures_are_known_by_their_names() {
+        for name in ["figure1.svg", "figure3_a.b.svg", "figure99.svg"] {
+            assert!(is_called_so(name), "{name}");
+        }
+        for name in ["figure.svg", "figure1.png", "my_figure1.svg", "figures", ""] {
+            assert!(!is_called_so(name), "{name}");
+        }
+    }
 }

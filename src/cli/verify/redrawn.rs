@@ -61,7 +61,7 @@ impl Redrawn {
             return;
         }
         let help = format!(
-            "draw it again with `containment figures {}`; of a world in a file, name it with `--world`",
+            "draw it again with `containment figures {}`; if it is of a world in a file, give that to `verify` as well, with `--world`",
             files::shown(&found.folder)
         );
         let drawn = match Drawn::of(results, &worlds_of(worlds), terminal) {

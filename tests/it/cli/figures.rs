@@ -205,4 +205,8 @@ fn figures_are_not_written_through_links() {
     assert_eq!(place.read("victim"), "mine");
     let figure = place.path("smoke/figures/figure1.svg");
     assert!(!figure.symlink_metadata().expect("a file").is_symlink());
+    std::fs::remove_file(place.path("smoke/figures/figure2.svg")).expect("a figure");
+    std::fs::create_dir(place.path("smoke/figures/figure2.svg")).expect("a folder");
+    let says = ["figure2.svg", "1 of ", "written before it: `figure1.svg`"];
+    place.run(&["figures", "smoke"]).fails(5, &says);
 }
