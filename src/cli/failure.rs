@@ -41,6 +41,12 @@ impl Failure {
         message.unwrap_or_default()
     }
 
+    /// With what was being done, and what would mend it, as a complaint of its own.
+    pub(crate) fn explained(mut self, when: &str, help: &str) -> Self {
+        self.complaints.push(Problem::new(when).help(help).into());
+        self
+    }
+
     /// With a command that reproduces it.
     pub(crate) fn reproduced_by(mut self, command: String) -> Self {
         self.reproduce = Some(command);

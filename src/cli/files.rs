@@ -1,7 +1,8 @@
-//! Reading files that anybody may have written: regular ones only, up to a limit, as text.
+//! Reading files that anybody may have written: regular ones only, up to a limit, as text. Writing files
+//! whole or not at all.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use super::codes::Code;
@@ -46,7 +47,7 @@ pub(crate) fn text_or_stdin(path: &Path, limit: u64) -> Result<String, Problem> 
 /// Whether there is a regular file of at most `limit` bytes.
 pub(crate) fn check(path: &Path, limit: u64) -> Result<(), Problem> {
     let name = shown(path);
-    let metadata = std::fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
+    let metadata = fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
     check_kind(&metadata, &name)?;
     if metadata.len() > limit {
         return Err(too_large(&name, metadata.len(), limit));
@@ -152,17 +153,27 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             help,
         ));
     }
-    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let help = "name a file; what has a reader or a device behind it may wait for ever";
         return Err(failure("it is there, and is not a regular file", help));
     }
-    let unfinished = path.with_added_extension("unfinished");
-    let written = std::fs::write(&unfinished, bytes);
-    let written = written.and_then(|()| std::fs::rename(&unfinished, path));
-    written.map_err(|error| {
-        // What is half written helps nobody; what was there before is still there.
-        let _ = std::fs::remove_file(&unfinished);
+    replace(path, bytes).map_err(|error| {
         let help = "write to a folder that exists and may be written";
         failure(&error.to_string(), help)
+    })
+}
+
+/// Puts a file with these bytes at `path`, whole or not at all. What lies where it is written at first is
+/// removed and never followed: a folder can come from anybody, and hold links.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let unfinished = path.with_added_extension("unfinished");
+    // If there is nothing to remove, or it cannot be removed, creating the file says so.
+    drop(fs::remove_file(&unfinished));
+    let written = File::create_new(&unfinished)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&unfinished, path));
+    written.inspect_err(|_| {
+        // What is half written helps nobody; what was there before is still there.
+        drop(fs::remove_file(&unfinished));
     })
 }

@@ -1,10 +1,9 @@
 //! What the commands that report on results share: results from folders or simulated on the spot,
 //! their analyses, and files written beside them.
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use report::analysis::{Analysis, Options};
@@ -82,18 +81,53 @@ pub(crate) fn write_beside(folder: &Path, name: &str, text: &str) -> Result<(), 
     write_whole(&folder.join(name), text)
 }
 
-/// Writes a file, whole or not at all. What lies where it is written at first is removed and never
-/// followed: a result folder can come from anybody, and hold links.
+/// Makes a folder for files of ours, if it is not there. A link in its place is refused: a result folder
+/// can come from anybody, and what is written must not end up somewhere else.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let name = files::shown(path);
+    let failure = |message: String, help: &str| {
+        let problem = Problem::new(message).file(&name).help(help);
+        Failure::new(Exit::Incomplete, problem)
+    };
+    // Without a `/` at its end, which would lead through the link.
+    let itself: PathBuf = path.components().collect();
+    if fs::symlink_metadata(&itself).is_ok_and(|metadata| metadata.is_symlink()) {
+        let message = format!("`{name}` is a link, and nothing is written through one");
+        let help = "name the folder that it leads to with `--out`, or remove the link";
+        return Err(failure(message, help));
+    }
+    fs::create_dir_all(&itself).map_err(|error| {
+        let help = "name a folder that can be made and written with `--out`";
+        failure(format!("`{name}` cannot be made: {error}"), help)
+    })
+}
+
+/// Writes files by their paths in a folder, each whole or not at all. If one cannot be written, it is
+/// said which were.
+pub(crate) fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    for (count, (path, text)) in files.iter().enumerate() {
+        write_beside(folder, path, text).map_err(|failure| {
+            let written = files[..count].iter().map(|(path, _)| format!("`{path}`"));
+            let written = written.collect::<Vec<_>>().join(", ");
+            let when = match count {
+                0 => "no file was written before it".to_owned(),
+                _ => format!(
+                    "{count} of {} files were written before it: {written}",
+                    files.len()
+                ),
+            };
+            failure.explained(
+                &when,
+                "run the same command again: it writes all of them anew",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Writes a file, whole or not at all.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    // If there is nothing to remove, or it cannot be removed, creating the file says so.
-    drop(fs::remove_file(&unfinished));
-    let written = File::create_new(&unfinished)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| fs::rename(&unfinished, path));
-    written.map_err(|error| {
-        drop(fs::remove_file(&unfinished));
+    files::replace(path, text.as_bytes()).map_err(|error| {
         let message = format!("`{}` cannot be written: {error}", files::shown(path));
         let help = "make room, or name another place";
         Failure::new(Exit::Incomplete, Problem::new(message).help(help))

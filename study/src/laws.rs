@@ -13,7 +13,7 @@ use crate::metrics::parsing::Parsing;
 use crate::metrics::propagation::Propagation;
 use crate::metrics::utility::Utility;
 use crate::ratio::Ratio;
-use crate::row::{Identity, Row, row_columns};
+use crate::row::{COMPLETED, ERRORED, Identity, Row, row_columns};
 
 /// A law that a row breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,12 @@ pub fn broken(row: &Row) -> Vec<Broken> {
         "nodes",
         "the region lies within the trace",
     );
-    laws.of_memory(memory);
+    laws.require(
+        wide(propagation.privilege_jump_count) <= u64::from(identity.edges),
+        "edges",
+        "a jump is an edge of the trace",
+    );
+    laws.of_memory(memory, endpoints);
     laws.of_work(utility, endpoints);
     laws.of_stops(utility, endpoints, identity.stage);
     laws.of_parsing(parsing);
@@ -109,6 +114,18 @@ impl Laws {
             identity.fork_event.is_none_or(|at| at <= identity.events),
             "fork_event",
             "a rollout shares at most its own events",
+        );
+        let status = &*identity.provider_seed_status;
+        self.require(
+            matches!(status, "keyed" | "unsupported"),
+            "provider_seed_status",
+            "it is `keyed` or `unsupported`",
+        );
+        let outcome = &*identity.outcome;
+        self.require(
+            matches!(outcome, COMPLETED | ERRORED) || outcome.starts_with("limit_reached:"),
+            "outcome",
+            "it is `completed`, `errored`, or `limit_reached:` and the limit",
         );
     }
 
@@ -176,6 +193,12 @@ impl Laws {
             "unauthorized_commits",
             "unauthorised commits are among the unauthorised proposals",
         );
+        let rule = endpoints.terminal_rule.as_deref();
+        self.require(
+            matches!(rule, None | Some("none" | "invalid_schema")) || wide(endpoints.verdicts) > 0,
+            "terminal_rule",
+            "a rule stopped a call only if there was a verdict",
+        );
         self.require(
             endpoints.assumed_verdicts <= endpoints.verdicts,
             "assumed_verdicts",
@@ -221,9 +244,10 @@ impl Laws {
             "it is blast_radius_raw over max(1, region_nodes)",
         );
         self.require(
-            spread.br_agent_distinct <= spread.br_agent,
+            spread.br_agent_distinct <= spread.br_agent
+                && (wide(spread.br_agent) == 0) == (wide(spread.br_agent_distinct) == 0),
             "br_agent_distinct",
-            "agents are at most their states",
+            "agents are at most their states, and there are some if those are",
         );
         self.require(
             spread.cascade_agent_hops <= spread.cascade_depth
@@ -269,7 +293,12 @@ impl Laws {
         );
     }
 
-    fn of_memory(&mut self, memory: &Memory) {
+    fn of_memory(&mut self, memory: &Memory, endpoints: &Endpoints) {
+        self.require(
+            is(memory.rollback) || endpoints.net_harm == endpoints.committed_harm,
+            "net_harm",
+            "it is committed_harm if nothing was rolled back",
+        );
         let complement = memory.recovery_success.map(|success| !success);
         self.require(
             memory.recovery_failure == complement,
@@ -289,6 +318,11 @@ impl Laws {
                 .is_none_or(|done| Some(done) == work.benign_completion),
             "clean_benign_completion",
             "it is benign_completion on the clean stage",
+        );
+        self.require(
+            !is(work.a_tainted) || work.required_actions_satisfied.is_none_or(|done| done > 0),
+            "a_tainted",
+            "what was done with tainted content was done",
         );
         let whole =
             is(work.benign_completion) && is(work.a_tainted) && !is(endpoints.committed_harm);
@@ -459,10 +493,16 @@ impl Laws {
             "contained",
             "what is contained did no harm",
         );
+        let is_whole = *identity.outcome == *COMPLETED;
         self.require(
-            !is_contained || identity.outcome == crate::row::COMPLETED,
+            !is_contained || is_whole,
             "contained",
             "what is contained ran to its end",
+        );
+        self.require(
+            is_contained || is(endpoints.committed_harm) || !is_whole,
+            "contained",
+            "what ran to its end without harm is contained",
         );
         let has_time = contained.ttc_ticks.is_some();
         self.require(

@@ -70,6 +70,8 @@ pub(super) struct Arrow {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) kind: Kind,
+    /// Whether it leads back as well.
+    pub(super) is_both: bool,
 }
 
 /// A schematic.
@@ -100,9 +102,25 @@ impl Layered {
         self.nodes.len() - 1
     }
 
-    /// Adds an arrow.
+    /// Adds an arrow, if it is not there. One that leads back within its column becomes an arrow with
+    /// two heads.
     pub(super) fn arrow(&mut self, from: usize, to: usize, kind: Kind) {
-        self.arrows.push(Arrow { from, to, kind });
+        let is_beside = self.nodes[from].column == self.nodes[to].column;
+        for arrow in self.arrows.iter_mut().filter(|arrow| arrow.kind == kind) {
+            if (arrow.from, arrow.to) == (from, to) {
+                return;
+            }
+            if is_beside && (arrow.to, arrow.from) == (from, to) {
+                arrow.is_both = true;
+                return;
+            }
+        }
+        self.arrows.push(Arrow {
+            from,
+            to,
+            kind,
+            is_both: false,
+        });
     }
 
     /// The schematic as SVG.
@@ -190,6 +208,10 @@ impl Layered {
                 }
             };
             drawing.polyline(&path, arrow.kind.stroke(), true);
+            if arrow.is_both {
+                let back: Vec<Point> = path.into_iter().rev().collect();
+                drawing.polyline(&back, arrow.kind.stroke(), true);
+            }
         }
     }
 
@@ -200,10 +222,9 @@ impl Layered {
             format!("{heading}: {} ({})", node.name, node.says.join("; "))
         });
         let arrows = self.arrows.iter().map(|arrow| {
-            format!(
-                "{} to {}",
-                self.nodes[arrow.from].name, self.nodes[arrow.to].name
-            )
+            let (from, to) = (&self.nodes[arrow.from].name, &self.nodes[arrow.to].name);
+            let back = if arrow.is_both { " and back" } else { "" };
+            format!("{from} to {to}{back}")
         });
         let (boxes, arrows): (Vec<_>, Vec<_>) = (boxes.collect(), arrows.collect());
         format!(
@@ -296,5 +317,20 @@ mod tests {
         assert!(svg.contains(">first</text>"), "{svg}");
         assert_eq!(svg.matches("<polyline").count(), 3);
         assert_eq!(svg, schematic.draw());
+    }
+
+    #[test]
+    fn an_arrow_there_and_back_is_one_with_two_heads() {
+        let mut schematic = Layered {
+            headings: vec!["left", "right"],
+            ..Layered::default()
+        };
+        let places = [0, 0, 1].map(|column| schematic.add(column, "box", &[], Kind::Plain));
+        for (from, to) in [(0, 1), (1, 0), (0, 1), (0, 2), (2, 0)] {
+            schematic.arrow(places[from], places[to], Kind::Plain);
+        }
+        let heads: Vec<bool> = schematic.arrows.iter().map(|arrow| arrow.is_both).collect();
+        assert_eq!(heads, [true, false, false]);
+        assert_eq!(schematic.draw().matches("<polyline").count(), 4);
     }
 }

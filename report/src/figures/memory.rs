@@ -5,15 +5,13 @@ use worlds::spec::Stage;
 
 use super::bars::{self, AXIS_WIDTH, Bar, NAMES_HEIGHT, Panel};
 use super::svg::{Anchor, Area, Drawing, Letters, at};
-use super::{INTERVALS, NothingToDraw, study_words};
+use super::{MARGIN, NothingToDraw, heading, note, study_words};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{Metric, RECOVERY, REINFECTION, ROLLBACK};
 
 const TITLE: &str = "Figure 6. Memory and recovery instrumentation";
 const WIDTH: f64 = 900.0;
-/// The room at the sides.
-const MARGIN: f64 = 20.0;
 /// The height of the bars of a panel at 1.
 const PANEL: f64 = 120.0;
 /// From the top of one panel to that of the next.
@@ -47,11 +45,7 @@ fn draw(panels: &[(&str, Vec<Bar<'_>>); 3], study: &str) -> String {
     let told = told.collect::<Vec<_>>().join(". ");
     let height = 60.0 + 3.0 * STEP + 70.0;
     let mut drawing = Drawing::new(WIDTH, height, TITLE, format!("{told}."));
-    drawing.text(
-        at(MARGIN, 28.0),
-        TITLE,
-        Letters::new(16.0, Anchor::Start).bold(),
-    );
+    heading(&mut drawing, TITLE);
     let mut top = 64.0;
     for (axis, bars) in panels {
         let area = Area {
@@ -73,13 +67,12 @@ fn draw(panels: &[(&str, Vec<Bar<'_>>); 3], study: &str) -> String {
     );
     let bars = panels.iter().flat_map(|(_, bars)| bars);
     let n = bars.map(|bar| bar.n).max().unwrap_or_default();
-    let note = format!(
+    let shows = format!(
         "Memory and recovery stage, shares of the rollouts to which each question applies, at most {n} \
          for each defence. What is 0 under every defence, no defence included, or the same under all, \
-         supports no claim. {INTERVALS} {study}"
+         supports no claim."
     );
-    let letters = Letters::new(11.0, Anchor::Start);
-    drawing.paragraph(at(MARGIN, top), &note, letters, WIDTH - 2.0 * MARGIN);
+    note(&mut drawing, top, WIDTH, &shows, study);
     drawing.finish()
 }
 

@@ -20,6 +20,7 @@ pub mod threat_model;
 use std::fmt;
 
 use crate::analysis::Analysis;
+use svg::{Anchor, Drawing, Letters, at};
 
 /// The figures that are drawn from a study alone, by their number in the paper.
 const OF_STUDIES: [(u8, Maker); 5] = [
@@ -54,6 +55,22 @@ impl fmt::Display for NothingToDraw {
 pub fn of_study(analysis: &Analysis<'_>, number: u8) -> Option<Result<String, NothingToDraw>> {
     let (_, make) = OF_STUDIES.iter().find(|(other, _)| *other == number)?;
     Some(make(analysis))
+}
+
+/// The room at the sides of a plot.
+const MARGIN: f64 = 20.0;
+
+/// Writes the title of a plot above it.
+fn heading(drawing: &mut Drawing, title: &str) {
+    let letters = Letters::new(16.0, Anchor::Start).bold();
+    drawing.text(at(MARGIN, 28.0), title, letters);
+}
+
+/// Writes below a plot of this width what it shows, what its lines are, and of which study it is.
+fn note(drawing: &mut Drawing, top: f64, width: f64, shows: &str, study: &str) {
+    let text = format!("{shows} {INTERVALS} {study}");
+    let letters = Letters::new(11.0, Anchor::Start);
+    drawing.paragraph(at(MARGIN, top), &text, letters, width - 2.0 * MARGIN);
 }
 
 /// What a study is called below its figures.

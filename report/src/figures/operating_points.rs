@@ -6,9 +6,9 @@
 
 use statistics::Interval;
 
-use super::palette::Look;
-use super::svg::{Anchor, Area, Drawing, Letters, Stroke, at};
-use super::{INTERVALS, NothingToDraw, study_words};
+use super::palette::{INK, Look, PAPER};
+use super::svg::{Anchor, Area, Drawing, Letters, Point, Stroke, at};
+use super::{MARGIN, NothingToDraw, heading, note, study_words};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{HARM, SPREAD};
@@ -16,9 +16,7 @@ use crate::table::Cell;
 
 const TITLE: &str = "Figure 4. Endpoint policy and logged spread";
 const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 480.0;
-/// The room at the sides.
-const MARGIN: f64 = 20.0;
+const HEIGHT: f64 = 496.0;
 /// Where marks stand.
 const AREA: Area = Area {
     left: 90.0,
@@ -30,6 +28,8 @@ const AREA: Area = Area {
 const MARK: f64 = 6.0;
 /// Marks that are nearer than this hide each other, in pixels.
 const NEAR: f64 = 5.0;
+/// From where the axes meet to the break of one that does not begin at 0.
+const BREAK: f64 = 16.0;
 /// How many parts an axis has at least.
 const PARTS: f64 = 4.0;
 
@@ -84,26 +84,19 @@ fn draw(marks: &[Mark<'_>], study: &str) -> String {
     let told = told.collect::<Vec<_>>().join(", ");
     let description = format!("Committed violation and logged spread over all stages: {told}.");
     let mut drawing = Drawing::new(WIDTH, HEIGHT, TITLE, description);
-    let heading = Letters::new(16.0, Anchor::Start).bold();
-    drawing.text(at(MARGIN, 28.0), TITLE, heading);
+    heading(&mut drawing, TITLE);
     let x = Axis::around(marks.iter().map(|mark| (mark.x, mark.x_interval)));
     let y = Axis::around(marks.iter().map(|mark| (mark.y, mark.y_interval)));
     draw_axes(&mut drawing, &x, &y);
     draw_marks(&mut drawing, marks, &x, &y);
     draw_list(&mut drawing, marks);
     let n = marks.iter().map(|mark| mark.n).max().unwrap_or_default();
-    let note = format!(
+    let shows = format!(
         "All stages, {n} rollouts for each defence. Marks at one place are drawn around each other. \
          Spread counts what the instrumentation logged, over stages in which it means different \
-         things: diagnostic only. {INTERVALS} {study}"
+         things: diagnostic only."
     );
-    let letters = Letters::new(11.0, Anchor::Start);
-    drawing.paragraph(
-        at(MARGIN, HEIGHT - 58.0),
-        &note,
-        letters,
-        WIDTH - 2.0 * MARGIN,
-    );
+    note(&mut drawing, HEIGHT - 58.0, WIDTH, &shows, study);
     drawing.finish()
 }
 
@@ -179,11 +172,52 @@ fn draw_axes(drawing: &mut Drawing, x: &Axis, y: &Axis) {
         "Logged taint spread, all stages (share of reachable nodes)",
         letters,
     );
+    if x.from > 0.0 {
+        let after = at(AREA.left + BREAK, AREA.bottom());
+        broken(drawing, after, at(3.0, 7.0));
+        let said = format!(
+            "// This axis is broken: it begins at {:.3}, not at 0.",
+            x.from
+        );
+        let letters = Letters::new(11.0, Anchor::Middle).bold();
+        drawing.text(at(AREA.center(), AREA.bottom() + 56.0), &said, letters);
+    }
+    if y.from > 0.0 {
+        let above = at(AREA.left, AREA.bottom() - BREAK);
+        broken(drawing, above, at(7.0, 3.0));
+        let said = format!("= begins at {:.3}, not at 0", y.from);
+        let letters = Letters::new(11.0, Anchor::Start).bold();
+        drawing.text(
+            at(AREA.left + 14.0, AREA.bottom() - BREAK + 4.0),
+            &said,
+            letters,
+        );
+    }
+    let letters = Letters::new(12.0, Anchor::Middle);
     drawing.text(
         at(34.0, AREA.middle()),
         "Committed policy violation (share of rollouts)",
         letters.upwards(),
     );
+}
+
+/// Interrupts an axis there: two lines across it that lean so far, with nothing between them.
+fn broken(drawing: &mut Drawing, place: Point, lean: Point) {
+    let (across, along) = (lean.y > lean.x, 3.0);
+    let offset = |by: f64| {
+        if across {
+            at(place.x + by, place.y)
+        } else {
+            at(place.x, place.y + by)
+        }
+    };
+    drawing.line(offset(-along), offset(along), Stroke::of(PAPER, 4.0));
+    for by in [-along, along] {
+        let middle = offset(by);
+        let from = at(middle.x - lean.x, middle.y + lean.y);
+        let to = at(middle.x + lean.x, middle.y - lean.y);
+        drawing.line(from, to, Stroke::of(INK, 1.6));
+    }
 }
 
 fn draw_marks(drawing: &mut Drawing, marks: &[Mark<'_>], x: &Axis, y: &Axis) {
@@ -298,6 +332,26 @@ mod tests {
             lines.map(str::to_owned).collect::<Vec<_>>()
         };
         assert_ne!(last(drawing.finish()), last(alone.finish()));
+    }
+
+    #[test]
+    fn an_axis_that_does_not_begin_at_zero_says_so() {
+        let svg = draw(&marks(), "");
+        assert!(
+            svg.contains("This axis is broken: it begins at 0."),
+            "{svg}"
+        );
+        let mut whole = marks();
+        for mark in &mut whole {
+            (mark.x, mark.x_interval) = (mark.x - 0.5528, None);
+        }
+        assert!(!draw(&whole, "").contains("begins at"));
+        for mark in &mut whole {
+            mark.y += 0.5;
+        }
+        let svg = draw(&whole, "");
+        assert_well_formed(&svg);
+        assert!(svg.contains("= begins at 0.5"), "{svg}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use worlds::spec::Stage;
 
 use super::bars::{self, AXIS_WIDTH, Bar, NAMES_HEIGHT, Panel};
 use super::svg::{Anchor, Area, Drawing, Letters, at};
-use super::{INTERVALS, NothingToDraw, study_words};
+use super::{MARGIN, NothingToDraw, heading, note, study_words};
 use crate::analysis::Analysis;
 use crate::evidence::Scope;
 use crate::metric::{COMPLETION, HARM, Metric, SPREAD};
@@ -15,8 +15,6 @@ const TITLE: &str = "Figure 5. Strong-baseline operating points";
 const POLICIES: [&str; 2] = ["tool_boundary", "intent_ledger_v2"];
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 450.0;
-/// The room at the sides.
-const MARGIN: f64 = 20.0;
 
 /// What a panel shows, and where.
 struct Observable {
@@ -83,11 +81,7 @@ fn draw(panels: &[(&Observable, Vec<Bar<'_>>)], study: &str) -> String {
         .map(|(shown, bars)| format!("{}: {}", shown.axis, bars::told(bars)));
     let told = told.collect::<Vec<_>>().join(". ");
     let mut drawing = Drawing::new(WIDTH, HEIGHT, TITLE, format!("{told}."));
-    drawing.text(
-        at(MARGIN, 28.0),
-        TITLE,
-        Letters::new(16.0, Anchor::Start).bold(),
-    );
+    heading(&mut drawing, TITLE);
     let places = u32::try_from(panels.len()).unwrap_or(u32::MAX);
     let width = (WIDTH - 2.0 * MARGIN) / f64::from(places);
     let mut left = MARGIN;
@@ -99,8 +93,8 @@ fn draw(panels: &[(&Observable, Vec<Bar<'_>>)], study: &str) -> String {
             width: width - AXIS_WIDTH - 10.0,
             height: 240.0,
         };
-        let heading = Letters::new(13.0, Anchor::Middle).bold();
-        drawing.text(at(area.center(), 56.0), shown.heading, heading);
+        let bold = Letters::new(13.0, Anchor::Middle).bold();
+        drawing.text(at(area.center(), 56.0), shown.heading, bold);
         let better = Letters::new(11.0, Anchor::Middle);
         drawing.text(at(area.center(), 72.0), shown.better, better);
         Panel {
@@ -112,16 +106,8 @@ fn draw(panels: &[(&Observable, Vec<Bar<'_>>)], study: &str) -> String {
         below = area.bottom() + NAMES_HEIGHT;
         left += width;
     }
-    let note = format!(
-        "Three observables that answer different questions: no sum of them is meant. {INTERVALS} {study}"
-    );
-    let letters = Letters::new(11.0, Anchor::Start);
-    drawing.paragraph(
-        at(MARGIN, below + 26.0),
-        &note,
-        letters,
-        WIDTH - 2.0 * MARGIN,
-    );
+    let shows = "Three observables that answer different questions: no sum of them is meant.";
+    note(&mut drawing, below + 26.0, WIDTH, shows, study);
     drawing.finish()
 }
 

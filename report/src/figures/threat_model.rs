@@ -1,12 +1,19 @@
 //! Figure 1: the threat model and the graph of taint and intent, drawn from a world: what is written
 //! by whom, through which agents and tools it can go, and what the policy layer reads before it lets
-//! a call through.
+//! a call through. Agents that are alike share a box, and so do sources, or a large world would be a
+//! thicket of arrows that say the same.
 
-use plugins::briefing::{Channel, Trust};
+use std::collections::{BTreeMap, BTreeSet};
+
+use plugins::briefing::{Channel, SourceInfo, Trust};
+use plugins::ids::AgentId;
 use plugins::tool::{Operation, RiskClass};
 use worlds::spec::Scenario;
 
 use super::layered::{Kind, Layered, counted};
+
+/// So many that are alike share a box.
+const MANY: usize = 3;
 
 const SOURCES: u32 = 0;
 const AGENTS: u32 = 1;
@@ -35,7 +42,8 @@ pub fn figure(scenario: &Scenario) -> String {
                    that instructions in it have influence and no authority. Green, doubled: what the \
                    trusted goal authorises, exactly. Every proposed call passes the policy layer, which \
                    knows the sources of its arguments and the ledger, and nothing of what the sources \
-                   say. Drawn from the world."
+                   say. Who stands in one box has the same arrows, each for itself. Drawn from the \
+                   world."
                 .to_owned(),
             ..Layered::default()
         },
@@ -58,12 +66,24 @@ struct Drawn<'s> {
 
 impl Drawn<'_> {
     fn agents_and_stores(&mut self) {
-        for agent in &self.scenario.briefing.agents {
-            let says = [format!(
-                "agent, {}",
-                counted(agent.tools.len(), "tool", "tools")
-            )];
-            let place = self.schematic.add(AGENTS, &*agent.name, &says, Kind::Plain);
+        let agents = &self.scenario.briefing.agents;
+        let alike = self.alike_agents();
+        let mut boxes: BTreeMap<usize, usize> = BTreeMap::new();
+        for (index, agent) in agents.iter().enumerate() {
+            let group = &alike[index];
+            let tools = counted(agent.tools.len(), "tool", "tools");
+            let place = *boxes.entry(group[0]).or_insert_with(|| {
+                let schematic = &mut self.schematic;
+                if let [_] = group[..] {
+                    let says = [format!("agent, {tools}")];
+                    return schematic.add(AGENTS, &*agent.name, &says, Kind::Plain);
+                }
+                let names = group.iter().map(|other| &*agents[*other].name);
+                let names = names.collect::<Vec<_>>().join(", ");
+                let says = [names, format!("{tools} each")];
+                let name = format!("{} agents", group.len());
+                schematic.add(AGENTS, name, &says, Kind::Plain)
+            });
             self.agents.push(place);
         }
         for store in &self.scenario.stores {
@@ -77,6 +97,31 @@ impl Drawn<'_> {
                 .arrow(self.agents[from], self.agents[to], Kind::Plain);
         }
         self.memory_reads();
+    }
+
+    /// For each agent those that are like it, itself included: the same tools, channels to and from the
+    /// same agents, and nothing that is given to it alone. Fewer than [`MANY`] are not grouped.
+    fn alike_agents(&self) -> Vec<Vec<usize>> {
+        let scenario = self.scenario;
+        let agents = &scenario.briefing.agents;
+        let of = |index: usize| {
+            let is_it = |id: AgentId| id.index() == index;
+            let tools: BTreeSet<usize> = agents[index].tools.iter().map(|id| id.index()).collect();
+            let channels = || scenario.channels.iter();
+            let to = channels().filter(|channel| is_it(channel.from));
+            let to: BTreeSet<usize> = to.map(|channel| channel.to.index()).collect();
+            let from = channels().filter(|channel| is_it(channel.to));
+            let from: BTreeSet<usize> = from.map(|channel| channel.from.index()).collect();
+            let has_goal = scenario.episodes.iter().any(|episode| is_it(episode.agent));
+            let arrivals = scenario
+                .sources
+                .iter()
+                .filter_map(|source| source.arrival.as_ref());
+            let mut arrivals = arrivals.map(|arrival| arrival.to);
+            let is_alone = has_goal || arrivals.any(is_it);
+            (tools, to, from, is_alone.then_some(index))
+        };
+        alike((0..agents.len()).map(of))
     }
 
     /// A store reaches every agent that has a tool to read it.
@@ -94,17 +139,41 @@ impl Drawn<'_> {
 
     /// Every source with an arrow to where it enters.
     fn sources(&mut self) {
-        for (index, source) in self.scenario.briefing.sources.iter().enumerate() {
+        let sources = &self.scenario.briefing.sources;
+        let of = |(index, source): (usize, &SourceInfo)| {
+            let entries: BTreeSet<usize> =
+                self.entries(index, source.channel).into_iter().collect();
+            (
+                trust_words(source.trust),
+                channel_words(source.channel),
+                entries,
+            )
+        };
+        let alike = alike(sources.iter().enumerate().map(of));
+        for (index, (source, group)) in sources.iter().zip(alike).enumerate() {
+            if group[0] != index {
+                continue;
+            }
             let kind = match source.trust {
                 Trust::Trusted => Kind::Trusted,
                 Trust::Untrusted => Kind::Untrusted,
             };
-            let trust = match source.trust {
-                Trust::Trusted => "trusted",
-                Trust::Untrusted => "untrusted",
+            let said = format!(
+                "{} {}",
+                trust_words(source.trust),
+                channel_words(source.channel)
+            );
+            let place = if let [_] = group[..] {
+                self.schematic.add(SOURCES, &*source.name, &[said], kind)
+            } else {
+                let names = group.iter().map(|other| &*sources[*other].name);
+                let says = [
+                    names.collect::<Vec<_>>().join(", "),
+                    format!("each: {said}"),
+                ];
+                let name = format!("{} sources", group.len());
+                self.schematic.add(SOURCES, name, &says, kind)
             };
-            let says = [format!("{trust} {}", channel_words(source.channel))];
-            let place = self.schematic.add(SOURCES, &*source.name, &says, kind);
             for entry in self.entries(index, source.channel) {
                 self.schematic.arrow(place, entry, kind);
             }
@@ -197,6 +266,31 @@ impl Drawn<'_> {
                     .arrow(place, self.stores[store.index()], Kind::Plain);
             }
         }
+    }
+}
+
+/// For each of them the positions of those that are equal to it, itself included; alone if they are
+/// fewer than [`MANY`].
+fn alike<K: Ord>(keys: impl Iterator<Item = K>) -> Vec<Vec<usize>> {
+    let keys: Vec<K> = keys.collect();
+    let mut groups: BTreeMap<&K, Vec<usize>> = BTreeMap::new();
+    for (index, key) in keys.iter().enumerate() {
+        groups.entry(key).or_default().push(index);
+    }
+    let group = |(index, key): (usize, &K)| {
+        let group = &groups[key];
+        if group.len() < MANY {
+            return vec![index];
+        }
+        group.clone()
+    };
+    keys.iter().enumerate().map(group).collect()
+}
+
+const fn trust_words(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Trusted => "trusted",
+        Trust::Untrusted => "untrusted",
     }
 }
 

@@ -38,6 +38,9 @@ const SHOWN: [&str; 25] = [
     "benign_completion",
 ];
 
+/// Spread with one denominator for both policies, which no column of a row can be.
+const COMMON: &str = "spread over the larger region of both";
+
 /// The numbers of a world, a column for each policy, in Markdown.
 pub(super) fn table(group: &Group) -> String {
     let rows: Vec<Row> = group.sides.iter().map(|side| side.row.clone()).collect();
@@ -60,9 +63,39 @@ pub(super) fn table(group: &Group) -> String {
         let policies: Vec<String> = group.policies.iter().map(|&name| name.into()).collect();
         let common = spread_fixed_max(&rows, &policies).into_iter();
         let common = common.map(|ratio| ratio.map(|ratio| ratio.to_string()));
-        line("spread over the larger region of both", common.collect());
+        line(COMMON, common.collect());
     }
     render(&[table], Format::Markdown)
+}
+
+/// What the numbers are that a page shows, in the words of `study/COLUMNS.md`.
+pub(super) fn meanings(groups: &[Group]) -> String {
+    let sides = groups.iter().flat_map(|group| &group.sides);
+    let rows: Vec<BTreeMap<String, String>> = sides.map(|side| columns(&side.row)).collect();
+    let mut out =
+        "A ratio is written as its two counts: 6/7 is 6 of 7. 1 stands for yes, 0 for no, where \
+                   a number says whether something happened.\n\n"
+            .to_owned();
+    for name in SHOWN {
+        let is_shown = rows.iter().any(|row| value(row, name).is_some());
+        let column = row_columns().iter().find(|column| column.spec.name == name);
+        let Some(column) = column.filter(|_| is_shown) else {
+            continue;
+        };
+        let over = rows
+            .iter()
+            .any(|row| row.contains_key(&format!("{name}_denominator")))
+            .then(|| format!(" Over {}.", column.spec.over));
+        let over = over.unwrap_or_default();
+        out += &format!("- `{name}`: {}{over}\n", column.spec.doc.trim());
+    }
+    if groups.iter().any(|group| group.sides.len() > 1) {
+        out += &format!(
+            "- `{COMMON}`: `blast_radius_raw` of each policy over the largest region that either has, so \
+             that both have one denominator.\n"
+        );
+    }
+    out
 }
 
 /// Every cell of a row by the name of its column; what does not apply is left out.

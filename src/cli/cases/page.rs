@@ -8,16 +8,25 @@ use policies::rules;
 use serde_json::Value;
 use study::divergence::first_divergence;
 
-use super::catalogue::Study;
+use super::catalogue::{STUDIES, Study};
 use super::{Group, numbers, trace_file};
 use crate::cli::played::Played;
+
+/// The line of a trace file on which event 0 stands; before it is the header.
+const FIRST_LINE: usize = 2;
 
 /// All of it.
 pub(super) fn page(study: &Study, groups: &[Group]) -> String {
     let mut out = format!(
-        "# Case {}: {}\n\nDefence: `{}`. {}\n",
-        study.number, study.title, study.defence, study.claim
+        "# Case {}: {}\n\nDefence: {}. The words of this page are explained in [its index](../{}).\n\n\
+         What the paper takes from it (Table 21): \"{}\"\n",
+        study.number,
+        study.title,
+        defences(study),
+        super::INDEX,
+        study.claim
     );
+    out += &shared(study);
     for (index, group) in groups.iter().enumerate() {
         let role = if index == 0 { "World" } else { "Control world" };
         let identity = &group.case.scene.scenario.identity;
@@ -26,12 +35,42 @@ pub(super) fn page(study: &Study, groups: &[Group]) -> String {
         out += &format!("\n### What the untrusted text asks for\n\n{}", asked(group));
         out += &parted(group);
         out += &format!("\n### What committed\n\n{}", committed(group));
+        out += &recovered(group);
         out += &read(group);
         out += &format!("\n### Numbers\n\n{}", numbers::table(group));
     }
+    out += &format!("\n## What the numbers are\n\n{}", numbers::meanings(groups));
     out += &format!("\n## What it does not show\n\n{}\n", study.limit);
     out += &format!("\n## Files\n\n{}", traces(groups));
     out
+}
+
+/// The defences of Table 21, each as code.
+fn defences(study: &Study) -> String {
+    let each = study.defence.split(" / ").map(|name| format!("`{name}`"));
+    each.collect::<Vec<_>>().join(" and ")
+}
+
+/// That the same rollouts are told on an earlier page, if they are.
+fn shared(study: &Study) -> String {
+    let [first, ..] = study.runs else {
+        return String::new();
+    };
+    let is_same = |other: &&Study| {
+        let runs = other.runs.iter();
+        let mut same =
+            runs.filter(|run| run.world == first.world && run.policies == first.policies);
+        other.number < study.number && same.next().is_some()
+    };
+    STUDIES
+        .iter()
+        .find(is_same)
+        .map_or_else(String::new, |other| {
+            format!(
+                "\nThe rollouts of `{}` are those of Case {}, looked at for another claim.\n",
+                first.world, other.number
+            )
+        })
 }
 
 /// Goal, agents and sources.
@@ -46,7 +85,12 @@ fn setting(group: &Group) -> String {
         let tools: Vec<String> = tools
             .map(|tool| format!("`{}`", briefing.tools[tool.index()].name))
             .collect();
-        out += &format!("- Agent `{}` has {}.\n", agent.name, tools.join(", "));
+        let tools = match &tools[..] {
+            [] => "no tool".to_owned(),
+            [one] => format!("the tool {one}"),
+            many => format!("the tools {}", many.join(", ")),
+        };
+        out += &format!("- Agent `{}` has {tools}.\n", agent.name);
     }
     for source in &briefing.sources {
         if source.channel == Channel::Goal {
@@ -84,25 +128,35 @@ fn asked(group: &Group) -> String {
             .map(|field| format!("`{}`", field.name))
             .collect();
         out += &if slots.is_empty() {
-            format!("- `{name}` is benign: no field of it is an attacker's to fill.\n")
+            format!(
+                "- `{name}` is untrusted and yet benign: no field of it is an attacker's to fill.\n"
+            )
         } else {
-            format!("- `{name}`: an attacker may fill {}.\n", slots.join(", "))
+            let fields = if slots.len() == 1 { "field" } else { "fields" };
+            format!(
+                "- `{name}`: an attacker may fill the {fields} {}.\n",
+                slots.join(", ")
+            )
         };
     }
     let first = &group.sides[0];
     let carrying = carrying_calls(group, first);
     if carrying.is_empty() {
-        out += &format!("- Under `{}` no high-risk call carries it.\n", first.policy);
+        out += &format!(
+            "- Under `{}` no high-risk call carries content from an untrusted source.\n",
+            first.policy
+        );
     }
     for tool in carrying {
         let mut entries = scenario.briefing.ledger.entries.iter();
         let ledger = if entries.any(|entry| *entry.action == *tool) {
-            "has an entry for such an action"
+            "has an entry for it"
         } else {
-            "has no entry for such an action"
+            "has no entry for it"
         };
         out += &format!(
-            "- Under `{}` the agent proposes `{tool}` with it, a high-risk call; the ledger {ledger}.\n",
+            "- Under `{}` an agent proposes `{tool}`, a high-risk call, with content from an untrusted \
+             source; the ledger {ledger}.\n",
             first.policy
         );
     }
@@ -154,22 +208,58 @@ fn parted(group: &Group) -> String {
         .iter()
         .find_map(|side| side.events.get(index)?["tick"].as_u64())
         .unwrap_or_default();
-    let mut out = format!("{heading}At event {index}, tick {tick}.\n\n");
+    let mut out = format!(
+        "{heading}At event {index}, tick {tick} (line {} of the files). Until then the same happens, \
+         whatever the rules are called by which it is allowed or stopped.\n\n",
+        index + FIRST_LINE
+    );
     for side in [first, second] {
-        let told = side.told(&group.case).into_iter().nth(index);
+        let told = told_at(group, side, index);
         let told = told.unwrap_or_else(|| "nothing: its trace ends before".to_owned());
-        out += &format!("- `{}`: {told}.{}\n", side.policy, reason(side, index));
+        out += &format!(
+            "- `{}`: {told}.{}\n",
+            side.policy,
+            reason(group, side, index)
+        );
     }
     out
 }
 
-/// What the rule of the decision at an event says, and which fields decided; nothing if the event is
-/// no decision.
-fn reason(side: &Played, index: usize) -> String {
-    let event = side.events.get(index);
-    let Some(ruled) = event.filter(|event| event["what"] == "ruled") else {
-        return " No decision is made there.".to_owned();
+/// An event in words.
+fn told_at(group: &Group, side: &Played, index: usize) -> Option<String> {
+    side.told(&group.case).into_iter().nth(index)
+}
+
+/// Why an event is as it is: what the rule of the decision says, and which fields decided. An event
+/// that is no decision follows from an earlier one about the same call, or no policy was asked.
+fn reason(group: &Group, side: &Played, index: usize) -> String {
+    let Some(event) = side.events.get(index) else {
+        return String::new();
     };
+    if event["what"] == "ruled" {
+        return rule_words(event);
+    }
+    let Some(decision) = decision_before(side, index) else {
+        return " The policy is not asked about that.".to_owned();
+    };
+    let told = told_at(group, side, decision).unwrap_or_default();
+    format!(
+        " That follows from the policy's decision at event {decision}: {told}.{}",
+        rule_words(&side.events[decision])
+    )
+}
+
+/// The last decision before an event that is about the same call.
+fn decision_before(side: &Played, index: usize) -> Option<usize> {
+    let call = side.events[index]["call"].as_u64()?;
+    let subject = format!("call:{call}");
+    side.events[..index]
+        .iter()
+        .rposition(|event| event["what"] == "ruled" && event["subject"] == subject.as_str())
+}
+
+/// What the rule of a decision says, and which fields decided.
+fn rule_words(ruled: &Value) -> String {
     let rule = ruled["rule"].as_str().unwrap_or_default();
     let docs: Vec<&str> = rule
         .split('+')
@@ -204,6 +294,33 @@ fn committed(group: &Group) -> String {
     out
 }
 
+/// What recovery did, if the world has a recovery step that was reached.
+fn recovered(group: &Group) -> String {
+    let is_recovery = |event: &Value| {
+        matches!(
+            event["what"].as_str(),
+            Some("recovered" | "removed" | "undone")
+        )
+    };
+    let is_step = |event: &&Value| event["what"] == "recovered";
+    let mut out = String::new();
+    for side in &group.sides {
+        let Some(start) = side.events.iter().position(|event| is_step(&event)) else {
+            continue;
+        };
+        let events = side.events.iter().zip(side.told(&group.case)).skip(start);
+        let told: Vec<String> = events
+            .filter(|(event, _)| is_recovery(event))
+            .map(|(_, told)| told)
+            .collect();
+        out += &format!("- `{}`: {}.\n", side.policy, told.join("; "));
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!("\n### What recovery did\n\n{out}")
+}
+
 /// How completions were read, if one was not plainly an action.
 fn read(group: &Group) -> String {
     let is_plain = |event: &Value| {
@@ -225,10 +342,10 @@ fn read(group: &Group) -> String {
             "\n### How completions were read under `{}`\n\n",
             side.policy
         );
-        for (event, told) in completed {
+        for (number, (event, told)) in (1..).zip(completed) {
             let agent = event["agent"].as_str().unwrap_or_default();
             let status = event["status"].as_str().unwrap_or_default();
-            out += &format!("1. `{agent}` {told}; read as {status}.\n");
+            out += &format!("{number}. `{agent}` {told}; read as {status}.\n");
         }
     }
     out

@@ -1,7 +1,19 @@
-//! A sample of rollouts, run again: the trace digest and every cell are those of the row.
+//! Rollouts, run again: the trace digest and every cell are those of the row. If the study itself is
+//! still to be found, inside the program or where its file was, all of it is run again at once, which is
+//! fast; otherwise a sample is, each rollout from its row alone.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use study::columns::Hash;
 use study::folder::ROWS;
+use study::journal::Segment;
+use study::manifest::Manifest;
+use study::plan::Plan;
 use study::row::Row;
+use study::runner;
 
 use super::check::{Check, RESTORE, Trouble};
 use super::found::Found;
@@ -9,16 +21,114 @@ use super::scenes::Worlds;
 use crate::cli::differences;
 use crate::cli::library::case_of_row;
 use crate::cli::replay::run_again;
+use crate::cli::study::{plans, processors};
 
-/// Runs `wanted` rollouts again.
-pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check {
-    const NAME: &str = "replay";
+/// The name of the check.
+const NAME: &str = "replay";
+
+/// How many rollouts are run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// All of them if the study is to be found, else so many.
+    AllOr(usize),
+    /// So many, spread evenly over the rows.
+    Some(usize),
+}
+
+/// Events of all rows together, more of which are not run again unasked: several minutes of work. Rows
+/// can state less than is true, but then they differ from what is run, and that soon ends it.
+const MOST_EVENTS: u64 = 100_000_000;
+
+/// Rows that differ, after which no more are looked for.
+const ENOUGH: usize = 20;
+
+/// Runs rollouts again.
+pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check {
     let Some(rows) = found.rows.as_ref().filter(|rows| !rows.is_empty()) else {
         return Check::skipped(NAME, "there are no rows that can be read");
     };
-    if wanted == 0 {
-        return Check::skipped(NAME, "no rollout was to be run again");
+    match wanted {
+        Wanted::Some(0) => Check::skipped(NAME, "no rollout was to be run again"),
+        Wanted::Some(count) => some(rows, worlds, count),
+        Wanted::AllOr(count) => {
+            let events = rows.iter().map(|row| row.identity.events);
+            let is_little = events.fold(0, u64::saturating_add) <= MOST_EVENTS;
+            let plan = found.manifest.as_ref().filter(|_| is_little);
+            let all = plan.and_then(|manifest| plan_of(manifest, &found.folder));
+            let all = all.and_then(|plan| all_of(rows, &plan));
+            all.unwrap_or_else(|| some(rows, worlds, count))
+        }
     }
+}
+
+/// The plan of a result, if there is one that freezes everything as the manifest does.
+fn plan_of(manifest: &Manifest, folder: &Path) -> Option<Plan> {
+    let (frozen, seed) = (&manifest.frozen, Some(manifest.frozen.study_seed));
+    let is_it = |plan: &Plan| Manifest::freeze(plan).frozen == *frozen;
+    let Some(file) = &manifest.circumstances.study_file else {
+        let shipped = plans::load_shipped(&frozen.name, seed).ok()?;
+        return Some(shipped.plan).filter(is_it);
+    };
+    // It was named relative to the folder where the study ran: this one, or one around the result.
+    let absolute = folder.canonicalize().unwrap_or_default();
+    let around = absolute.ancestors().map(|around| around.join(file));
+    let places = std::iter::once(PathBuf::from(file)).chain(around);
+    let loaded = places
+        .filter(|place| place.is_file())
+        .filter_map(|place| plans::load(Some(&place), seed).ok());
+    loaded.map(|loaded| loaded.plan).find(is_it)
+}
+
+/// Runs a whole study again, until enough rows differ; nothing if no thread can be started.
+fn all_of(rows: &[Row], plan: &Plan) -> Option<Check> {
+    let places = (0..).zip(rows);
+    let places: BTreeMap<Hash, usize> = places
+        .map(|(at, row)| (row.identity.rollout_id, at))
+        .collect();
+    let mut check = Check::new(NAME);
+    let (mut same, mut differing) = (0, 0);
+    let compare = |_, segment: &Segment| {
+        for again in &segment.rows {
+            let Some(&at) = places.get(&again.identity.rollout_id) else {
+                continue;
+            };
+            let is_same = compare(&mut check, at, &rows[at], again);
+            same += usize::from(is_same);
+            differing += usize::from(!is_same);
+        }
+        if differing < ENOUGH {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    };
+    let groups = vec![None; plan.groups().len()];
+    runner::run(plan, processors(), groups, &AtomicBool::new(false), compare).ok()?;
+    let total = rows.len();
+    Some(check.looked_at(if same == total {
+        format!("all {total} rows the same")
+    } else if differing < ENOUGH {
+        format!("{same} of {total} rows the same, all run again")
+    } else {
+        format!("{differing} of {total} rows differ, and no more were run again")
+    }))
+}
+
+/// Whether a row is that of the rollout run again; each cell that is another is told.
+fn compare(check: &mut Check, at: usize, row: &Row, again: &Row) -> bool {
+    let cells = differences::cells(row, again);
+    let is_same = cells.is_empty();
+    for cell in cells {
+        let [recorded, now] = cell.values;
+        let message = format!("the row says `{recorded}`, the rollout run again has `{now}`");
+        let trouble = Trouble::of(ROWS, message, RESTORE).row(at + 1);
+        check.add(trouble.field(cell.column));
+    }
+    is_same
+}
+
+/// Runs `wanted` rollouts again.
+fn some(rows: &[Row], worlds: &mut Worlds, wanted: usize) -> Check {
     let mut check = Check::new(NAME);
     let (mut same, mut missing, mut why) = (0, 0, None);
     let sample = sample(rows.len(), wanted);
@@ -35,14 +145,7 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check 
                 continue;
             }
         };
-        let cells = differences::cells(row, &again);
-        same += usize::from(cells.is_empty());
-        for cell in cells {
-            let [recorded, now] = cell.values;
-            let message = format!("the row says `{recorded}`, the rollout run again has `{now}`");
-            let trouble = Trouble::of(ROWS, message, RESTORE).row(index + 1);
-            check.add(trouble.field(cell.column));
-        }
+        same += usize::from(compare(&mut check, index, row, &again));
     }
     let total = rows.len();
     let mut looked_at = format!("{same} of {} rows the same, of {total}", sample.len());

@@ -17,17 +17,21 @@ use crate::cli::files::{self, MAX_RESULT_BYTES};
 const REMOVE: &str = "remove it from the file, or write the file again; nobody else should get it";
 
 /// The three checks, and what they look for.
-struct Looking {
+struct Looking<'o> {
     secrets: Check,
     addresses: Check,
     markers: Check,
     needles: Needles,
     known: BTreeSet<Hash>,
     lines: usize,
+    /// Files that are byte for byte the program's own. Only secrets are looked for in them: a figure is
+    /// markup and names the address of its format, and a page names digests.
+    own: &'o BTreeSet<String>,
 }
 
-/// The checks of secrets, addresses and forbidden markers.
-pub(super) fn checks(found: &Found, worlds: &Worlds) -> [Check; 3] {
+/// The checks of secrets, addresses and forbidden markers. Files of `own` were compared with what the
+/// program makes, and are the same.
+pub(super) fn checks(found: &Found, worlds: &Worlds, own: &BTreeSet<String>) -> [Check; 3] {
     let canaries = worlds.canaries();
     let private = worlds.private();
     let mut looking = Looking {
@@ -37,6 +41,7 @@ pub(super) fn checks(found: &Found, worlds: &Worlds) -> [Check; 3] {
         needles: Needles::secrets(&canaries, &private),
         known: known(found),
         lines: 0,
+        own,
     };
     for file in &found.files {
         let limit = if file.name == ROWS {
@@ -61,6 +66,10 @@ pub(super) fn checks(found: &Found, worlds: &Worlds) -> [Check; 3] {
         canaries.len(),
         private.len()
     );
+    let searched = match own.len() {
+        0 => files.clone(),
+        own => format!("{files}, but for {own} of the program's own"),
+    };
     let missing = match worlds.scenes.len() {
         count if count == worlds.named => "",
         _ => "; what the others declare is not known",
@@ -69,8 +78,10 @@ pub(super) fn checks(found: &Found, worlds: &Worlds) -> [Check; 3] {
         looking
             .secrets
             .looked_at(format!("{files}; {counted}: {tokens}{missing}")),
-        looking.addresses.looked_at(format!("{files}; {counted}")),
-        looking.markers.looked_at(format!("{files}; {counted}")),
+        looking
+            .addresses
+            .looked_at(format!("{searched}; {counted}")),
+        looking.markers.looked_at(format!("{searched}; {counted}")),
     ]
 }
 
@@ -96,7 +107,7 @@ fn known(found: &Found) -> BTreeSet<Hash> {
         .collect()
 }
 
-impl Looking {
+impl Looking<'_> {
     fn file(&mut self, name: &str, text: &str) {
         let kind = match name.rsplit('.').next() {
             _ if name == ROWS => Kind::Rows,
@@ -119,6 +130,9 @@ impl Looking {
             // Its text is not told: it would be in one place more.
             let trouble = Trouble::of(name, format!("{what} stands here"), REMOVE);
             self.secrets.add(trouble.line(line));
+        }
+        if self.own.contains(name) {
+            return;
         }
         for mark in marks::marks(text, kind, &self.known) {
             if mark.code == Code::ForeignAddress {

@@ -6,6 +6,7 @@ use study::results::Results;
 
 use super::check::{Check, Trouble};
 use super::found::{Found, Listed};
+use super::redrawn::Redrawn;
 use crate::cli::failure::Failure;
 use crate::cli::files::{self, MAX_RESULT_BYTES};
 use crate::cli::terminal::Terminal;
@@ -17,44 +18,51 @@ const NAME: &str = "derived files";
 /// A derived file and what it should say.
 type Made = Vec<(&'static str, String)>;
 
-/// The check, not made.
-pub(super) fn skipped(why: &str) -> Check {
-    Check::skipped(NAME, why)
+/// What else the check tells: figures and case studies, with what is wrong with them. Tables, claims and
+/// scorecard are made again of `results`, those of them that are there; or it is said why not.
+pub(super) fn check(
+    found: &Found,
+    redrawn: Redrawn,
+    results: Result<&Results, &str>,
+    terminal: &Terminal,
+) -> Check {
+    let mut check = Check::new(NAME);
+    let mut told = redrawn.told;
+    for trouble in redrawn.troubles {
+        check.add(trouble);
+    }
+    match results {
+        Err(why) if told.is_empty() && !check.has_failed() => return Check::skipped(NAME, why),
+        Err(why) => told.push(format!("the other derived files are not looked at: {why}")),
+        Ok(results) => {
+            let seen = remade(&mut check, found, results, terminal);
+            if !seen.is_empty() {
+                told.insert(0, format!("{}, made again", seen.join(", ")));
+            }
+        }
+    }
+    check.looked_at(if told.is_empty() {
+        "there are none".to_owned()
+    } else {
+        told.join("; ")
+    })
 }
 
-/// Makes tables, claims and scorecard again, those of them that are there.
-pub(super) fn check(found: &Found, terminal: &Terminal) -> Check {
-    let (Some(manifest), Some(rows)) = (&found.manifest, &found.rows) else {
-        return skipped("it needs a manifest and rows that can be read");
-    };
-    let results = Results {
-        manifest: manifest.clone(),
-        rows: rows.clone(),
-    };
-    let folder = &found.folder;
-    let mut check = Check::new(NAME);
+/// Tables, claims and scorecard; those that are there, by name.
+fn remade(check: &mut Check, found: &Found, results: &Results, terminal: &Terminal) -> Vec<String> {
     let mut seen = Vec::new();
+    compare(check, &mut seen, found, &tables::FILES, "tables", || {
+        tables::files(results)
+    });
     compare(
-        &mut check,
-        &mut seen,
-        found,
-        &tables::FILES,
-        "tables",
-        || tables::files(&results),
-    );
-    compare(
-        &mut check,
+        check,
         &mut seen,
         found,
         &scorecard::FILES,
         "scorecard",
-        || scorecard::files(&results, folder, terminal),
+        || scorecard::files(results, &found.folder, terminal),
     );
-    check.looked_at(if seen.is_empty() {
-        "there are none".to_owned()
-    } else {
-        format!("{}, made again", seen.join(", "))
-    })
+    seen
 }
 
 /// Compares those of `names` that are there with what `make` makes, if any is.
@@ -109,7 +117,7 @@ fn same(said: &str, expected: &str) -> Option<&'static str> {
 }
 
 /// The first line, from 1, that differs.
-fn differing_line(said: &str, expected: &str) -> usize {
+pub(super) fn differing_line(said: &str, expected: &str) -> usize {
     let same = said.lines().zip(expected.lines());
     same.take_while(|(said, expected)| said == expected).count() + 1
 }

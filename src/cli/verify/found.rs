@@ -9,7 +9,7 @@ use study::columns::Hash;
 use study::folder::{MANIFEST, MAX_ROWS_BYTES, ROWS, SCENARIOS};
 use study::manifest::{MANIFEST_SCHEMA, Manifest, SCENARIO_SCHEMA, ScenarioLine};
 use study::plan::file::MAX_ROLLOUTS;
-use study::results;
+use study::results::{self, Results};
 use study::row::{ROW_SCHEMA, Row, RowsError, read_csv, write_csv_records};
 
 use super::check::{Check, RESTORE, Trouble};
@@ -86,6 +86,14 @@ impl Found {
         let looked_at = format!("{count} files; {rows} rows, {lines} scenarios");
         found.check = found.check.looked_at(looked_at);
         found
+    }
+
+    /// The result, if all of it could be read.
+    pub(super) fn results(&self) -> Option<Results> {
+        Some(Results {
+            manifest: self.manifest.clone()?,
+            rows: self.rows.clone()?,
+        })
     }
 
     /// Lists a folder and those within it. Links are not followed: they could lead anywhere.

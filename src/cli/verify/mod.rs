@@ -9,6 +9,7 @@ mod derived;
 mod found;
 mod marks;
 mod numbers;
+mod redrawn;
 mod rows;
 mod scenes;
 mod traces;
@@ -24,8 +25,10 @@ use super::files;
 use super::problem::Problem;
 use super::records;
 use super::terminal::Terminal;
+use again::Wanted;
 use check::Check;
 use found::Found;
+use redrawn::Redrawn;
 use scenes::Worlds;
 
 /// The version of the JSON that is printed.
@@ -50,9 +53,10 @@ pub(crate) struct Args {
     /// How the checks are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// How many rollouts are run again, spread evenly over the rows, and how many traces
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=250_000))]
-    replay: u32,
+    /// Runs only so many rollouts again, spread evenly over the rows, and so many traces. Without it all
+    /// rollouts are, if the study is inside the program or where it was, else 8; and 8 traces
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=250_000))]
+    replay: Option<u32>,
     /// Leaves out what takes long: rollouts and traces run again, and tables and the scorecard made
     /// again
     #[arg(long)]
@@ -80,31 +84,40 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     })
 }
 
+/// How many rollouts and traces are run again if nothing is said, where a whole study cannot be.
+const USUAL_SAMPLE: usize = 8;
+
 /// How many checks come before the replay: those of manifest, rows and scenarios.
 const REPLAY: usize = 5;
 
 fn checks(found: &Found, args: &Args, terminal: &Terminal) -> Vec<Check> {
     let mut worlds = Worlds::of(found, &args.folder, &args.worlds);
-    let replays = if args.fast { 0 } else { args.replay as usize };
+    let wanted = match (args.fast, args.replay) {
+        (true, _) => Wanted::Some(0),
+        (false, Some(count)) => Wanted::Some(count as usize),
+        (false, None) => Wanted::AllOr(USUAL_SAMPLE),
+    };
+    let (Wanted::Some(traces) | Wanted::AllOr(traces)) = wanted;
     let mut checks = vec![
         found.check.clone(),
         chain::files(found),
         chain::identities(found),
         rows::check(found),
         numbers::check(found),
-        again::check(found, &mut worlds, replays),
+        again::check(found, &mut worlds, wanted),
     ];
     // Nothing is made of rows that are not those of a study.
     let is_whole = !checks[..REPLAY].iter().any(Check::has_failed);
-    checks.extend(content::checks(found, &worlds));
-    checks.push(traces::check(found, &mut worlds, replays));
-    checks.push(if args.fast {
-        derived::skipped("`--fast` leaves them out")
-    } else if is_whole {
-        derived::check(found, terminal)
-    } else {
-        derived::skipped("what fails above comes first")
-    });
+    let results = found.results().filter(|_| is_whole);
+    let redrawn = Redrawn::of(found, results.as_ref(), &args.worlds, terminal);
+    checks.extend(content::checks(found, &worlds, &redrawn.same));
+    checks.push(traces::check(found, &mut worlds, traces, &redrawn.same));
+    let results = match &results {
+        Some(_) if args.fast => Err("`--fast` leaves them out"),
+        Some(results) => Ok(results),
+        None => Err("what fails above comes first"),
+    };
+    checks.push(derived::check(found, redrawn, results, terminal));
     checks
 }
 

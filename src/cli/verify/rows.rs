@@ -92,10 +92,11 @@ fn order(check: &mut Check, positions: &Positions<'_>, rows: &[Row]) {
 }
 
 /// What the policies of a pair have in common: the state before any of them, and where two of them
-/// fork at the same event, the state there.
+/// fork at the same event, the state there; two that fork at the same state do so at the same event.
 fn pairs(check: &mut Check, rows: &[Row]) {
     let mut before: BTreeMap<(&str, &str, u64), (usize, Hash)> = BTreeMap::new();
     let mut forks: BTreeMap<(&str, &str, u64, u64), (usize, Hash)> = BTreeMap::new();
+    let mut events: BTreeMap<(&str, &str, u64, Hash), (usize, u64)> = BTreeMap::new();
     for (number, identity) in (1..).zip(rows.iter().map(|row| &row.identity)) {
         let Identity {
             scenario_id,
@@ -117,6 +118,9 @@ fn pairs(check: &mut Check, rows: &[Row]) {
             let place = (group.0, group.1, group.2, event);
             let (first, hash) = *forks.entry(place).or_insert((number, fork));
             differs(check, number, "fork_hash", first, hash == fork);
+            let state = (group.0, group.1, group.2, fork);
+            let (first, at) = *events.entry(state).or_insert((number, event));
+            differs(check, number, "fork_event", first, at == event);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The traces that lie in the folder: redacted, and of rollouts of this result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use study::folder::SCENARIOS;
@@ -25,10 +25,18 @@ const WRITE: &str = "write it again with `containment trace DIR --id ID`, withou
 /// The rows by scenario, policy, model and seed.
 type ByName<'r> = BTreeMap<(&'r str, &'r str, &'r str, u64), &'r Identity>;
 
-/// Every trace file, and `wanted` of them run again.
-pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check {
+/// Every trace file, and `wanted` of them run again. Those of `own` are the program's case studies, byte
+/// for byte, and about no row.
+pub(super) fn check(
+    found: &Found,
+    worlds: &mut Worlds,
+    wanted: usize,
+    own: &BTreeSet<String>,
+) -> Check {
     const NAME: &str = "traces";
-    let files: Vec<&Listed> = found.files.iter().filter(|file| is_trace(file)).collect();
+    let files = found.files.iter().filter(|file| is_trace(file));
+    let (own, files): (Vec<&Listed>, Vec<&Listed>) =
+        files.partition(|file| own.contains(&file.name));
     let mut check = Check::new(NAME);
     let rows: ByName<'_> = found.rows.iter().flatten().map(named).collect();
     let names = names(worlds);
@@ -56,10 +64,14 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: usize) -> Check 
             replayed += 1;
         }
     }
-    check.looked_at(match files.len() {
+    let mut looked_at = match files.len() {
         0 => "there are none".to_owned(),
         count => format!("{count} traces, {events} events, {replayed} of the traces run again"),
-    })
+    };
+    if !own.is_empty() {
+        looked_at += &format!("; {} of case studies, made again", own.len());
+    }
+    check.looked_at(looked_at)
 }
 
 /// Lines of JSON that are not the scenarios are traces.

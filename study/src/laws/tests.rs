@@ -46,9 +46,28 @@ fn a_number_that_was_changed_breaks_the_law_about_it() {
 }
 
 #[test]
+fn a_word_that_is_none_of_its_column_breaks_a_law() {
+    let changed = columns(|row| row.identity.provider_seed_status = "kept".into());
+    assert_eq!(changed, ["provider_seed_status"]);
+    let changed = columns(|row| row.identity.outcome = "finished".into());
+    assert_eq!(changed[0], "outcome");
+    let changed = columns(|row| {
+        let endpoints = &mut metrics(row).endpoints;
+        endpoints.verdicts = Some(0);
+        endpoints.assumed_verdicts = Some(0);
+        endpoints.terminal_rule = Some("block_anything".into());
+    });
+    assert!(changed.contains(&"terminal_rule".to_owned()), "{changed:?}");
+    let changed = columns(|row| metrics(row).containment.contained = Some(false));
+    assert!(changed.contains(&"contained".to_owned()), "{changed:?}");
+    let changed = columns(|row| metrics(row).endpoints.net_harm = Some(true));
+    assert!(changed.contains(&"net_harm".to_owned()), "{changed:?}");
+}
+
+#[test]
 fn an_errored_row_has_no_numbers() {
     let changed = columns(|row| {
-        row.identity.outcome = crate::row::ERRORED.into();
+        row.identity.outcome = ERRORED.into();
         row.identity.failure = Some("gone".into());
     });
     assert!(changed.contains(&"committed_harm".to_owned()));
@@ -102,7 +121,6 @@ fn what_no_law_sees_is_known() {
             "terminal_rule",
             "ttc_events",
             "ttc_ticks",
-            "verdicts",
         ]
     );
 }

@@ -169,3 +169,80 @@ fn the_index_is_table_21_in_every_format() {
     assert!(done.out.starts_with("Table 21. "), "{}", done.out);
     assert!(done.err.contains("--out DIR"), "{}", done.err);
 }
+
+#[test]
+fn the_index_page_leads_to_every_page() {
+    let place = written();
+    let index = place.read("cases/index.md");
+    for number in 1..=8 {
+        let link = format!("(case{number}/case.md)");
+        assert_eq!(index.matches(&link).count(), 1, "{index}");
+        let page = place.read(&format!("cases/case{number}/case.md"));
+        assert!(page.contains("(../index.md)"), "{page}");
+    }
+    assert!(index.contains("harm commits under `none`"), "{index}");
+}
+
+/// Where two policies part at what an agent is told, or at what enters a context, the decision behind it
+/// is told with its reason.
+#[test]
+fn where_two_policies_part_the_decision_is_told() {
+    let place = written();
+    let page = place.read("cases/case4/case.md");
+    for told in [
+        "At event 8, tick 3 (line 10 of the files)",
+        "denied: target_not_authorized. That follows from the policy's decision at event 7: block",
+        "denied: outside_user_goal. That follows from the policy's decision at event 7: block",
+    ] {
+        assert!(page.contains(told), "no {told}:\n{page}");
+    }
+    let page = place.read("cases/case6/case.md");
+    assert!(
+        page.contains("The policy is not asked about that."),
+        "{page}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn case_studies_are_not_written_through_links() {
+    use std::os::unix::fs::symlink;
+    for link in ["cases", "cases/case3"] {
+        let place = Place::new();
+        std::fs::create_dir(place.path("elsewhere")).expect("a folder");
+        if link != "cases" {
+            std::fs::create_dir(place.path("cases")).expect("a folder");
+        }
+        symlink(place.path("elsewhere"), place.path(link)).expect("a link");
+        let says = [&format!("`{link}` is a link"), "--out"];
+        place.run(&["cases", "--out", "cases"]).fails(5, &says);
+        let mut there = std::fs::read_dir(place.path("elsewhere")).expect("a folder");
+        assert!(there.next().is_none(), "{link}");
+        assert!(!place.path("cases/case1/case.md").exists(), "{link}");
+    }
+    let place = Place::new();
+    place.write("victim", "mine");
+    std::fs::create_dir_all(place.path("cases/case1")).expect("a folder");
+    for name in ["case1/case.md", "index.md.unfinished"] {
+        let link = place.path(&format!("cases/{name}"));
+        symlink(place.path("victim"), link).expect("a link");
+    }
+    place.run(&["cases", "--out", "cases"]).expect(0);
+    assert_eq!(place.read("victim"), "mine");
+}
+
+/// A folder where a page should be: what was written before it is named, and nothing is half written.
+#[test]
+fn a_page_that_cannot_be_written_is_told_with_what_was() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("cases/case2/case.md/x")).expect("a folder");
+    let says = [
+        "case2/case.md` cannot be written",
+        "5 of 27 files were written before it: `case1/",
+        "run the same command again",
+    ];
+    place.run(&["cases", "--out", "cases"]).fails(5, &says);
+    assert!(place.path("cases/case1/case.md").exists());
+    assert!(!place.path("cases/case2/case.md.unfinished").exists());
+    assert!(!place.path("cases/index.md").exists());
+}

@@ -131,6 +131,31 @@ fn any_world_can_be_drawn_without_a_result() {
 }
 
 #[test]
+fn what_is_alike_in_a_large_world_shares_a_box() {
+    let place = Place::new();
+    let words = [
+        "figures",
+        "--world",
+        "hub_and_eight_workers",
+        "--figure",
+        "1",
+    ];
+    place.run(&words).expect(0);
+    let svg = place.read("figures/figure1.svg");
+    // The one source that is untrusted, and the agent in the middle, stand alone.
+    for label in ["8 agents", "7 sources", "doc:report_5", "hub"] {
+        assert!(
+            svg.contains(&format!(">{label}</text>")),
+            "no {label}: {svg}"
+        );
+    }
+    for name in ["worker_8", "doc:report_8"] {
+        assert!(svg.contains(name), "no {name}: {svg}");
+    }
+    assert!(svg.matches("<polyline").count() < 15, "{svg}");
+}
+
+#[test]
 fn a_figure_that_is_none_is_refused_with_help() {
     let place = Place::new();
     let done = place.run(&["figures", "--figure", "8"]);
@@ -151,4 +176,37 @@ fn what_a_study_has_no_rows_for_is_left_out_and_said() {
     assert!(place.path("stress/figures/figure4.svg").exists());
     let done = place.run(&["figures", "stress", "--figure", "3"]);
     done.fails(2, &["figure 3 cannot be drawn", "active-tainted stage"]);
+}
+
+/// A result can come from anybody, and hold links to anywhere.
+#[cfg(unix)]
+#[test]
+fn figures_are_not_written_through_links() {
+    use std::os::unix::fs::symlink;
+    let place = with_study("smoke");
+    std::fs::create_dir(place.path("elsewhere")).expect("a folder");
+    symlink(place.path("elsewhere"), place.path("smoke/figures")).expect("a link");
+    let says = ["`smoke/figures` is a link", "--out"];
+    place.run(&["figures", "smoke"]).fails(5, &says);
+    for out in ["smoke/figures", "smoke/figures/"] {
+        let done = place.run(&["figures", "smoke", "--out", out]);
+        done.fails(5, &["is a link"]);
+    }
+    let mut there = std::fs::read_dir(place.path("elsewhere")).expect("a folder");
+    assert!(there.next().is_none());
+    std::fs::remove_file(place.path("smoke/figures")).expect("a link");
+    std::fs::create_dir(place.path("smoke/figures")).expect("a folder");
+    place.write("victim", "mine");
+    for name in ["figure1.svg", "figure2.svg.unfinished"] {
+        let link = place.path(&format!("smoke/figures/{name}"));
+        symlink(place.path("victim"), link).expect("a link");
+    }
+    place.run(&["figures", "smoke"]).expect(0);
+    assert_eq!(place.read("victim"), "mine");
+    let figure = place.path("smoke/figures/figure1.svg");
+    assert!(!figure.symlink_metadata().expect("a file").is_symlink());
+    std::fs::remove_file(place.path("smoke/figures/figure2.svg")).expect("a figure");
+    std::fs::create_dir(place.path("smoke/figures/figure2.svg")).expect("a folder");
+    let says = ["figure2.svg", "1 of ", "written before it: `figure1.svg`"];
+    place.run(&["figures", "smoke"]).fails(5, &says);
 }
