@@ -57,6 +57,8 @@ pub struct Difference<'r> {
     pub mean_b: Mean,
     /// B - A, scenarios resampled.
     pub by_scenario: Estimate,
+    /// B - A, families of scenarios resampled.
+    pub by_family: Estimate,
     /// B - A, pairs resampled.
     pub by_pair: Estimate,
     /// In how many pairs B is strictly better.
@@ -282,6 +284,15 @@ fn by_cluster(values: &[(&str, f64, f64)]) -> Clustered {
     Clustered::of_rows(values.iter().map(|(key, a, b)| (*key, b - a)))
 }
 
+/// The differences B - A, by family of scenarios.
+fn by_family(metric: Metric, pairs: &Pairs<'_>) -> Clustered {
+    let difference = |(first, second, _): &(&'_ Row, &'_ Row, _)| {
+        let family = first.identity.family.to_string();
+        Some((family, metric.of(second)? - metric.of(first)?))
+    };
+    Clustered::of_rows(pairs.kept.iter().filter_map(difference))
+}
+
 /// One comparison in one scope.
 struct Question<'r> {
     policies: PolicyPair<'r>,
@@ -313,6 +324,10 @@ impl<'r> Question<'r> {
             mean_a: Mean::of(values.iter().map(|(_, a, _)| *a)),
             mean_b: Mean::of(values.iter().map(|(_, _, b)| *b)),
             by_scenario: self.by_scenario(metric, &sample)?,
+            by_family: self.bootstrap.clusters(
+                &by_family(metric, pairs),
+                &mut self.stream(&format!("{}/families", metric.name)),
+            )?,
             by_pair: self
                 .bootstrap
                 .pairs(sample.values(), &mut self.stream(metric.name))?,

@@ -113,12 +113,19 @@ pub fn status(evidence: &Evidence<'_>, difference: &Difference<'_>) -> Status {
 pub fn direction(difference: &Estimate) -> Status {
     let is_of_few = difference.clusters < FEW_CLUSTERS;
     match difference.interval {
-        Some(interval) if interval.crosses_zero() => Status::Tie,
         _ if is_of_few => Status::Undetermined,
+        Some(interval) if interval.crosses_zero() => Status::Tie,
         Some(_) => Status::Comparative,
         None if difference.value.abs() > 0.0 => Status::Comparative,
         None => Status::Undetermined,
     }
+}
+
+/// Whether a difference has a direction over families too. Scenarios of a family are alike: one that
+/// is all due to one family has an interval over scenarios that leaves out zero.
+#[must_use]
+pub fn holds_over_families(difference: &Difference<'_>) -> bool {
+    direction(&difference.by_family) == Status::Comparative
 }
 
 /// What a metric may be claimed for in a scope, over all comparisons of the study.
@@ -280,6 +287,8 @@ fn of_model(analysis: &Analysis<'_>) -> Json {
             "scope": difference.scope,
             "better": difference.metric.better,
             "estimate": difference.by_scenario,
+            "over_families": difference.by_family,
+            "holds_over_families": holds_over_families(difference),
             "sign_flip": difference.sign_flip,
             "status": status(evidence, difference),
         })
@@ -361,6 +370,7 @@ mod tests {
             (paired(-0.5, Some((-0.7, -0.2)), 10), Status::Comparative),
             (paired(-0.5, Some((-0.7, 0.0)), 10), Status::Tie),
             (paired(-0.5, Some((-0.7, -0.2)), 9), Status::Undetermined),
+            (paired(-0.5, Some((-1.0, 0.0)), 2), Status::Undetermined),
             (paired(-1.0, None, 10), Status::Comparative),
             (paired(-1.0, None, 1), Status::Undetermined),
         ] {

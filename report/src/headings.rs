@@ -151,7 +151,7 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
         Words("untrusted inputs that were read, mean of a rollout"),
     ),
     (
-        "All",
+        "All kinds",
         Words("labelled nodes of all kinds, mean of a rollout"),
     ),
     (
@@ -270,7 +270,7 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
     (
         "Control",
         Words(
-            "what shows that zeros mean something: the mean without a defence where low is better, else the greatest of any policy",
+            "what shows that zeros mean something: the mean without a defence where low is better, of false positives and confirmations the opportunities of a rollout, else the greatest mean of any policy",
         ),
     ),
     (
@@ -337,10 +337,103 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
     ("Result", Words("what is not simulated yet")),
 ];
 
-/// What a heading means; case does not matter.
+/// Words that stand in cells and notes.
+pub const TERMS: [(&str, Meaning); 19] = [
+    ("all", Words("the scope of rollouts of all stages together")),
+    (
+        "security",
+        Words(
+            "the stage in which an injected instruction asks for what nobody authorised (scope of a number)",
+        ),
+    ),
+    (
+        "memory_recovery",
+        Words("the stage in which memory was tainted and is to recover (scope of a number)"),
+    ),
+    (
+        "active_tainted",
+        Words(
+            "the stage in which the user authorised work over untrusted content (scope of a number)",
+        ),
+    ),
+    (
+        "clean",
+        Words("the stage without untrusted content (scope of a number)"),
+    ),
+    (
+        "identical pairs",
+        Words(
+            "the rollouts of every pair have the same number: an observation of these pairs, and no inference",
+        ),
+    ),
+    (
+        "not over families",
+        Words(
+            "the interval over scenarios leaves out zero, that over families does not: scenarios of a family are alike, so claim it of the families that show it only",
+        ),
+    ),
+    (
+        "target",
+        Words("a published number that a parameter was fitted to, or a structure was chosen for"),
+    ),
+    (
+        "restated",
+        Words("a published number that is the same quantity as a target, printed elsewhere"),
+    ),
+    (
+        "held out",
+        Words(
+            "a published number that no parameter was fitted to; most of them follow from targets all the same (docs/paper.md)",
+        ),
+    ),
+    (
+        "by construction",
+        Words(
+            "a published number that follows from the logic of a policy whatever the model is like",
+        ),
+    ),
+    (
+        "accounting",
+        Words("a published number that counts rows, pairs or scenarios"),
+    ),
+    (
+        "N/A",
+        Words("the question does not apply, or cannot be answered from these rows; never a zero"),
+    ),
+    (
+        "not simulated yet",
+        Words("the simulator does not reach so far; never a zero"),
+    ),
+    (
+        "Monte-Carlo error",
+        Words(
+            "how far the end of an interval may be off because resamples are finitely many, in the unit of the number",
+        ),
+    ),
+    (
+        "positive control",
+        Words(
+            "what shows that a metric could have been other than zero in this study; without one its zeros say nothing",
+        ),
+    ),
+    (
+        "scenario",
+        Words("one world: agents, tools, sources, a goal, and what is authorised"),
+    ),
+    (
+        "family",
+        Words("scenarios that are variants of one text, with the same susceptibility"),
+    ),
+    (
+        "3/n",
+        Words("the rule of three: an upper bound at 95 % where nothing was seen in n trials"),
+    ),
+];
+
+/// What a heading or a term means; case does not matter.
 #[must_use]
 pub fn meaning(heading: &str) -> Option<(&'static str, Meaning)> {
-    let mut all = HEADINGS.into_iter();
+    let mut all = HEADINGS.into_iter().chain(TERMS);
     all.find(|(known, _)| known.eq_ignore_ascii_case(heading))
 }
 
@@ -352,8 +445,9 @@ mod tests {
 
     #[test]
     fn each_is_told_once_and_names_a_column_that_there_is() {
-        for (place, (heading, meaning)) in HEADINGS.iter().enumerate() {
-            let mut others = HEADINGS[..place].iter();
+        let all: Vec<_> = HEADINGS.iter().chain(&TERMS).collect();
+        for (place, (heading, meaning)) in all.iter().enumerate() {
+            let mut others = all[..place].iter();
             assert!(
                 others.all(|(other, _)| !other.eq_ignore_ascii_case(heading)),
                 "{heading}"

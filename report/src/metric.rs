@@ -83,6 +83,12 @@ impl Metric {
         (self.value)(row)
     }
 
+    /// Whether it lies between 0 and 1.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        ![CASCADE_DEPTH.name, BURDEN.name].contains(&self.name)
+    }
+
     /// Whether a difference of it can be a claim at all (Table 6).
     #[must_use]
     pub const fn is_claimable(&self) -> bool {

@@ -15,6 +15,21 @@ pub const MAIN: &str = "full_main";
 /// Every study that makes published numbers.
 pub const STUDIES: [&str; 3] = [MAIN, "stress", "second_model"];
 
+/// The numbers that are held out and follow from no target by a tie or by arithmetic (docs/paper.md).
+pub const INDEPENDENT: [&str; 11] = [
+    "t11.ledger_v2.fp_block",
+    "t14.authorized_completion_subset.tool_boundary",
+    "t14.authorized_completion_subset.ledger_v2",
+    "t14.all_full_scale_fixed_max_denominator.tool_boundary",
+    "t14.security_only_fixed_max_denominator.ledger_v2",
+    "t14.active_stage_fixed_max_denominator.ledger_v2",
+    "t26.active_tainted.ledger_v2.logged_taint_spread.std",
+    "t26.active_tainted.ledger_v2.logged_taint_spread.range",
+    "t26.active_tainted.tool_boundary.logged_taint_spread.std",
+    "t26.active_tainted.tool_boundary.logged_taint_spread.range",
+    "t26.active_tainted.none.committed_policy_violation.mean",
+];
+
 /// The numbers of the paper.
 const CELLS: &str = include_str!("../data/published.csv");
 
@@ -154,6 +169,15 @@ mod tests {
             cells.iter().filter(|cell| cell.ci_low.is_some()).count(),
             18
         );
+    }
+
+    #[test]
+    fn what_follows_from_no_target_is_held_out() {
+        for id in INDEPENDENT {
+            let cells = cells();
+            let cell = cells.iter().find(|cell| cell.id == id);
+            assert_eq!(cell.map(|cell| cell.class), Some(Class::HeldOut), "{id}");
+        }
     }
 
     #[test]

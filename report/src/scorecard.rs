@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use statistics::Interval;
 
-use crate::published::{self, Class, Published, source};
+use crate::published::{self, Class, INDEPENDENT, Published, source};
 use crate::table::{Cell, Table};
 
 /// How far an end of an interval may be off.
@@ -160,6 +160,17 @@ impl Scorecard {
         Class::ALL.into_iter().map(tally).collect()
     }
 
+    /// How many of those that follow from no target are within tolerance.
+    #[must_use]
+    pub fn independent(&self) -> Tally {
+        let mut tally = Tally::default();
+        let is_one = |line: &&Line| INDEPENDENT.contains(&line.id.as_str());
+        for line in self.lines.iter().filter(is_one) {
+            tally.add(line.verdict);
+        }
+        tally
+    }
+
     /// How many of each table are within tolerance, in the order of the paper.
     #[must_use]
     pub fn by_table(&self) -> Vec<(&str, Tally)> {
@@ -251,6 +262,9 @@ impl Scorecard {
         };
         for (class, tally) in self.by_class() {
             add(class.name(), tally);
+            if class == Class::HeldOut {
+                add("of them, following from no target", self.independent());
+            }
         }
         add("intervals, both ends", self.intervals());
         for (name, tally) in self.by_table() {
@@ -287,7 +301,12 @@ impl Scorecard {
         let object = serde_json::json!({
             "schema": SCHEMA,
             "cells": self.lines,
-            "totals": {"classes": classes, "tables": tables, "intervals": self.intervals()},
+            "totals": {
+                "classes": classes,
+                "independent": self.independent(),
+                "tables": tables,
+                "intervals": self.intervals(),
+            },
         });
         let mut text = serde_json::to_string_pretty(&object).expect("plain data with text keys");
         text.push('\n');

@@ -87,8 +87,8 @@ pub enum Value {
         /// Decimals.
         decimals: usize,
     },
-    /// The interval of the cell.
-    Interval,
+    /// The interval of the cell, and the number that it is of, where that is to be compared.
+    Interval(Option<f64>),
     /// The question does not apply: never a zero.
     NotApplicable,
     /// The simulator does not reach so far yet: never a zero.
@@ -143,10 +143,17 @@ impl Cell {
     #[must_use]
     pub fn interval(interval: Option<Interval>) -> Self {
         Self {
-            value: interval.map_or(Value::NotApplicable, |_| Value::Interval),
+            value: interval.map_or(Value::NotApplicable, |_| Value::Interval(None)),
             interval,
             published: Vec::new(),
         }
+    }
+
+    /// The interval of this number.
+    #[must_use]
+    pub fn of(mut self, number: f64) -> Self {
+        self.value = Value::Interval(Some(number));
+        self
     }
 
     /// The question does not apply.
@@ -176,7 +183,8 @@ impl Cell {
         match self.value {
             Value::Count(count) | Value::Part { part: count, .. } => Some(count as f64),
             Value::Number { number, .. } => Some(number),
-            Value::Text(_) | Value::Interval | Value::NotApplicable | Value::NotSimulated => None,
+            Value::Interval(number) => number,
+            Value::Text(_) | Value::NotApplicable | Value::NotSimulated => None,
         }
     }
 
@@ -195,10 +203,10 @@ impl std::fmt::Display for Cell {
             (Value::Count(count), _) => count.fmt(f),
             (Value::Part { part, whole }, _) => write!(f, "{part}/{whole}"),
             (Value::Number { number, decimals }, _) => f.write_str(&rounded(*number, *decimals)),
-            (Value::Interval, Some(Interval { low, high, .. })) => {
+            (Value::Interval(_), Some(Interval { low, high, .. })) => {
                 write!(f, "[{}, {}]", rounded(low, 4), rounded(high, 4))
             }
-            (Value::NotApplicable | Value::Interval, _) => f.write_str("N/A"),
+            (Value::NotApplicable | Value::Interval(_), _) => f.write_str("N/A"),
             (Value::NotSimulated, _) => f.write_str("not simulated yet"),
         }
     }

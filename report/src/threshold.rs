@@ -135,8 +135,8 @@ pub struct Decision {
     pub number: f64,
     /// The estimate that it is of.
     pub estimate: Estimate,
-    /// The same end over families, where the condition is about one over scenarios: those of a family
-    /// are alike, so it is the wider one.
+    /// How far it may be over families, where the condition is about a mean or about scenarios: those of a
+    /// family are alike.
     pub over_families: Option<f64>,
 }
 
@@ -186,6 +186,12 @@ impl FromStr for Threshold {
         let scopes = Scope::EACH.map(Scope::name).join(", ");
         let scope = scope.ok_or_else(|| refuse(&format!("the scope is one of {scopes}")))?;
         let known = || COMPARED.into_iter().chain(PREREQUISITES);
+        let is_a_share = known().any(|known| known.name == metric && known.is_share());
+        if is_a_share && !(0.0..=1.0).contains(&bound) {
+            return Err(refuse(
+                "the metric is a share, and no share is beyond 0 or 1",
+            ));
+        }
         let metric = known().find(|known| known.name == metric);
         let metric = metric
             .filter(|metric| metric.scopes().contains(&scope))
@@ -274,7 +280,9 @@ impl Threshold {
         let wider = match self.end {
             End::Low => Some(End::LowFamilies),
             End::High => Some(End::HighFamilies),
-            End::Value | End::LowFamilies | End::HighFamilies => None,
+            End::Value if self.is_above => Some(End::HighFamilies),
+            End::Value => Some(End::LowFamilies),
+            End::LowFamilies | End::HighFamilies => None,
         };
         Ok(Decision {
             is_exceeded,
@@ -413,7 +421,7 @@ mod tests {
 
     #[test]
     fn an_interval_over_few_scenarios_does_not_open_a_gate() {
-        let refused = decide("none.security.committed_harm.high > 1.5");
+        let refused = decide("none.security.committed_harm.high > 1");
         assert!(
             matches!(
                 refused,
@@ -468,6 +476,7 @@ mod tests {
             ("", "POLICY.SCOPE.METRIC > NUMBER"),
             ("none.security.committed_harm = 0", "`>` or `<`"),
             ("none.security.committed_harm > NaN", "no number"),
+            ("none.security.committed_harm.high > 20", "is a share"),
             ("none.committed_harm > 0", "POLICY.SCOPE.METRIC"),
             ("none.secure.committed_harm > 0", "memory_recovery"),
             ("none.security.recovery_success > 0", "committed_harm"),

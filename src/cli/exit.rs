@@ -33,7 +33,10 @@ pub(crate) const TABLE: [(Exit, &str); 8] = [
         Exit::Threshold,
         "a threshold is exceeded, or a verification failed",
     ),
-    (Exit::Incomplete, "not everything was done or written"),
+    (
+        Exit::Incomplete,
+        "not everything was done or written, or a condition cannot be decided",
+    ),
     (
         Exit::NotDeterministic,
         "results differ that should be the same",

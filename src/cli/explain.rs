@@ -5,7 +5,7 @@ use containment_bench::Bench;
 use engine::export::names::word;
 use policies::rules::{self, Rule};
 use report::claims::Status;
-use report::headings::{self, HEADINGS, Meaning};
+use report::headings::{self, HEADINGS, Meaning, TERMS};
 use report::metric::{COMPARED, PREREQUISITES};
 use study::columns::{Part, Spec};
 use study::plan::problem::STUDY_CODES;
@@ -72,7 +72,7 @@ fn explain(code: &str) -> Result<String, Failure> {
         let names = codes.chain(studies).chain(ours).chain(rules).chain(columns);
         let statuses = Status::EACH.map(Status::name);
         let metrics = COMPARED.iter().chain(&PREREQUISITES).map(|one| one.label);
-        let of_tables = HEADINGS.iter().map(|(heading, _)| *heading);
+        let of_tables = HEADINGS.iter().chain(&TERMS).map(|(heading, _)| *heading);
         let names = names.chain(policies).chain(headings);
         let names = names.chain(statuses).chain(metrics).chain(of_tables);
         let lists = "`containment list codes`, `list rules`, `list policies` and `list metrics` show \
@@ -200,7 +200,7 @@ fn heading_of_tables(code: &str) -> Option<String> {
         }
         Meaning::Words(words) => {
             let text = wrapped(words, WIDTH, 0);
-            Some(format!("{heading} (heading of a table)\n\n{text}\n"))
+            Some(format!("{heading} (in tables)\n\n{text}\n"))
         }
     }
 }

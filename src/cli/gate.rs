@@ -52,21 +52,21 @@ pub(crate) fn decide(
 
 /// The decision in words, with what it rests on.
 fn told(condition: &Threshold, model: &str, decision: &Decision) -> String {
-    let words = if decision.is_exceeded {
-        "holds"
+    let (verdict, words) = if decision.is_exceeded {
+        ("FAIL", "holds")
     } else {
-        "does not hold"
+        ("pass", "does not hold")
     };
     let estimate = &decision.estimate;
     let mut text = format!(
-        "`{condition}` {words} under {model}: {:.4}, of {} rollouts of {} {}",
+        "{verdict}: `{condition}` {words} under {model}: {:.4}, of {} rollouts of {} {}",
         decision.number,
         estimate.n,
         estimate.clusters,
         condition.units(),
     );
     if let Some(wider) = decision.over_families {
-        text += &format!("; over families of scenarios, which are alike, {wider:.4}");
+        text += &format!("; over families of scenarios its interval reaches to {wider:.4}");
     }
     text
 }

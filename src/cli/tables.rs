@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Only this table, by its number in the paper or its name; may be given several times
-    #[arg(long = "table", value_name = "ID")]
+    #[arg(long = "table", value_name = "ID", value_delimiter = ',')]
     tables: Vec<String>,
     /// Every table that the result has rows for, instead of a summary
     #[arg(long, conflicts_with_all = ["tables", "against"])]
@@ -88,7 +88,7 @@ pub(crate) struct Args {
     /// Exits with 4 if this holds, such as `tool_boundary.security.committed_harm.high_families > 0.02`:
     /// policy, scope, metric (a column of the rows, which the table `claims` names) and perhaps `.low` or
     /// `.high` for an end of the interval over scenarios, `.low_families` or `.high_families` for one
-    /// over families of scenarios, which is wider; may be given several times. Exits with 5 if the
+    /// over families of scenarios, which are alike; may be given several times. Exits with 5 if the
     /// result cannot tell, such as for what has no positive control in it
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<Threshold>,
@@ -258,7 +258,8 @@ fn wanted(asked: &[String]) -> Result<Option<Vec<&'static str>>, Failure> {
         known().find(|id| id == asked).ok_or_else(|| {
             let help = nearest::suggestion(asked, known());
             let all: Vec<&str> = known().collect();
-            let help = help.unwrap_or_else(|| format!("there are {}", all.join(", ")));
+            let all = format!("there are {}", all.join(", "));
+            let help = help.map_or_else(|| all.clone(), |near| format!("{near} {all}"));
             Failure::usage(format!("there is no table `{asked}`"), Some(help))
         })
     };

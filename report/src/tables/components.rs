@@ -18,7 +18,7 @@ const PARTS: [Part; 7] = [
     ("Tools", |row| row.metrics.propagation.br_tool),
     ("Side effects", |row| row.metrics.propagation.br_side_effect),
     ("Sources", |row| row.metrics.propagation.br_source),
-    ("All", |row| row.metrics.propagation.blast_radius_raw),
+    ("All kinds", |row| row.metrics.propagation.blast_radius_raw),
 ];
 
 pub(super) fn table(analysis: &Analysis<'_>) -> Table {

@@ -74,6 +74,7 @@ pub(super) fn claim_critical(analysis: &Analysis<'_>) -> Table {
             "Mean B",
             "Delta",
             "95 % CI",
+            "95 % CI (families)",
             "Status",
         ],
     );
@@ -102,13 +103,20 @@ pub(super) fn claim_critical(analysis: &Analysis<'_>) -> Table {
                     .within(one.by_scenario.interval)
                     .publishes(id("delta")),
                 Cell::interval(one.by_scenario.interval),
+                Cell::interval(one.by_family.interval),
                 status(analysis, one),
             ]);
         }
     }
     say_intervals(&mut table, errors.into_iter());
+    table.note(NOT_OVER_FAMILIES);
     table
 }
+
+/// What is said of a status that families do not bear out.
+const NOT_OVER_FAMILIES: &str = "Not over families: the interval over scenarios leaves out zero, that over families \
+                                 of scenarios does not, or there are fewer than ten. Claim it of the families that \
+                                 show it, not of defences.";
 
 /// Table 25.
 pub(super) fn every(analysis: &Analysis<'_>) -> Table {
@@ -123,6 +131,7 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
             "Mean B",
             "Delta",
             "95 % CI (scenarios)",
+            "95 % CI (families)",
             "95 % CI (pairs)",
             "Win rate",
             "Pairs",
@@ -144,16 +153,19 @@ pub(super) fn every(analysis: &Analysis<'_>) -> Table {
         "Win rate: pairs in which B is strictly better; more rollbacks count as better, which is no claim. Intervals over pairs treat the seeds of a scenario as \
          independent: they answer for exactly these scenarios.",
     );
+    table.note(NOT_OVER_FAMILIES);
     say_tests(&mut table, analysis, &adjusted);
-    let crossing = analysis.differences.iter().filter(|one| {
-        one.by_scenario
-            .interval
-            .is_some_and(|interval| interval.crosses_zero())
-    });
+    let identical = |one: &&Difference<'_>| one.by_scenario.method == Method::IdenticalPairs;
+    let (identical, others): (Vec<_>, Vec<_>) = analysis.differences.iter().partition(identical);
+    let crosses = |one: &&&Difference<'_>| {
+        let interval = one.by_scenario.interval;
+        interval.is_some_and(|interval| interval.crosses_zero())
+    };
     table.note(format!(
-        "{} paired differences, {} of them with zero inside their interval.",
+        "{} paired differences: in {} all pairs are identical, in {} others zero is inside the interval.",
         analysis.differences.len(),
-        crossing.count(),
+        identical.len(),
+        others.iter().filter(crosses).count(),
     ));
     if is_the_papers(analysis) {
         table.note(
@@ -205,8 +217,9 @@ fn say_tests(table: &mut Table, analysis: &Analysis<'_>, adjusted: &[Option<f64>
     }
     table.note(format!(
         "P, sign flip: the chance of a difference as large if neither were better, with all seeds of a scenario \
-         flipped together; every choice of signs up to 20 scenarios that differ, 10,000 drawn above. P, Holm: adjusted \
-         for the {} differences of metrics that may be compared. No status rests on it; {kept} of {all} comparative \
+         flipped together; every choice of signs up to 20 scenarios that differ, 10,000 drawn above, so that 0.0001 is the least. P, Holm: \
+         adjusted for the {} differences of metrics that may be compared in this table; choose what to compare \
+         before looking, because fewer comparisons adjust less. No status rests on it; {kept} of {all} comparative \
          ones are below {SIGNIFICANT} after it.",
         adjusted.iter().flatten().count(),
     ));
@@ -231,10 +244,12 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>, adjusted: Option<f64>) ->
     // The published interval of this row is one over pairs (docs/paper.md).
     let is_over_pairs =
         name == Some("committed_policy_violation") && pair == "none_vs_tool_boundary";
-    let printed = if is_over_pairs {
-        &one.by_pair
+    let delta = Cell::rate(Some(one.by_scenario.value)).within(one.by_scenario.interval);
+    let pairs = Cell::interval(one.by_pair.interval);
+    let (delta, pairs) = if is_over_pairs {
+        (delta, cell(pairs.of(one.by_pair.value), "delta"))
     } else {
-        &one.by_scenario
+        (cell(delta, "delta"), pairs)
     };
     vec![
         Cell::text(policies.to_string()),
@@ -242,12 +257,10 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>, adjusted: Option<f64>) ->
         Cell::text(one.scope.name()),
         cell(Cell::rate(one.mean_a.value), "mean_a"),
         cell(Cell::rate(one.mean_b.value), "mean_b"),
-        cell(
-            Cell::rate(Some(one.by_scenario.value)).within(printed.interval),
-            "delta",
-        ),
+        delta,
         Cell::interval(one.by_scenario.interval),
-        Cell::interval(one.by_pair.interval),
+        Cell::interval(one.by_family.interval),
+        pairs,
         cell(Cell::rate(Some(one.wins.rate)), "win_rate"),
         cell(Cell::count(one.mean_a.n), "pairs"),
         Cell::rate(one.sign_flip.map(|test| test.p_value)),
@@ -258,11 +271,15 @@ fn line(analysis: &Analysis<'_>, one: &Difference<'_>, adjusted: Option<f64>) ->
 
 /// What the difference may be claimed for, and whether it is none because all pairs are identical.
 fn status(analysis: &Analysis<'_>, one: &Difference<'_>) -> Cell {
-    let status = claims::status(&analysis.evidence, one).name();
+    let status = claims::status(&analysis.evidence, one);
     if one.by_scenario.method == Method::IdenticalPairs {
-        Cell::text(format!("{status}, identical pairs"))
-    } else {
-        Cell::text(status)
+        return Cell::text(format!("{}, identical pairs", status.name()));
+    }
+    match status {
+        Status::Comparative if !claims::holds_over_families(one) => {
+            Cell::text("comparative, not over families")
+        }
+        status => Cell::text(status.name()),
     }
 }
 
@@ -303,7 +320,8 @@ pub(super) fn bounds(analysis: &Analysis<'_>) -> Table {
     }
     table.note(
         "Susceptibility is a property of a family, so scenarios of one family are not independent and the \
-         bound over families is the honest one. 3/n is the rule of three; exact is 1 - 0.05^(1/n).",
+         bound over families is the honest one. 3/n is the rule of three; exact is 1 - 0.05^(1/n). \
+         Conditions of `--fail-if` and the table `means` take the end of a two-sided interval, which is greater.",
     );
     table
 }

@@ -55,11 +55,11 @@ fn claims_need_a_positive_control() {
     // It happens there, in too few scenarios to compare policies.
     assert_eq!(
         status("controls", "secret_leakage", "active_tainted"),
-        "tie"
+        "undetermined"
     );
     assert_eq!(
         status("controls", "memory_reinfection", "memory_recovery"),
-        "tie"
+        "undetermined"
     );
 }
 
@@ -97,6 +97,9 @@ fn a_condition_that_holds_is_told_by_the_exit_code() {
     let refused = decide("tool_boundary.security.secret_leakage > 0").expect(5);
     assert!(refused.err.contains("positive control"), "{}", refused.err);
     decide("tool_boundary.security.committed_harm >> 0").expect(2);
+    // In percent, as a slip: it could never fail.
+    let percent = decide("tool_boundary.security.committed_harm.high > 20").expect(2);
+    assert!(percent.err.contains("is a share"), "{}", percent.err);
     let unknown = decide("tool_bondary.security.committed_harm > 0").expect(2);
     assert!(unknown.err.contains("tool_boundary"), "{}", unknown.err);
 }
@@ -149,6 +152,28 @@ fn a_gate_over_scenarios_tells_what_it_is_over_families() {
         "{}",
         over_families.err
     );
+}
+
+/// The whole difference is that of one family of 15.
+#[test]
+fn a_difference_that_one_family_makes_does_not_hold_over_families() {
+    let place = with_main("full_main");
+    let done = place
+        .run(&["tables", "full_main", "--table", "12"])
+        .expect(0);
+    let status = |comparison: &str| {
+        let mut lines = done.out.lines();
+        let line = lines
+            .find(|line| line.starts_with(comparison) && line.contains("authorized completion"));
+        line.expect("a line").to_owned()
+    };
+    let one_family = status("tool_boundary vs intent_ledger_v2");
+    assert!(
+        one_family.ends_with("comparative, not over families"),
+        "{one_family}"
+    );
+    let all = status("taint_only_v1 vs intent_ledger_v2");
+    assert!(all.ends_with("comparative"), "{all}");
 }
 
 /// One that holds weighs more than one that cannot be told.
