@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use statistics::{
-    Bootstrap, Clustered, Estimate, Question as Asks, SignFlip, Stream, WinRate, sign_flip,
-    win_rate,
+    Bootstrap, Clustered, Estimate, FEW_CLUSTERS, Question as Asks, SignFlip, Stream, WinRate,
+    clopper_pearson, sign_flip, win_rate,
 };
 use study::metrics::projection::FIELDS;
 use study::row::Row;
 
+use crate::claims::CONTROL;
 use crate::evidence::{Evidence, Mean, Pairs, Scope, scenario};
 use crate::metric::{COMPARED, Metric};
 use crate::published::STUDIES;
@@ -124,7 +125,8 @@ pub struct Options {
 
 impl<'r> Analysis<'r> {
     /// Estimates everything. `pairs` are the policies to compare; if there are none, those that the
-    /// paper compares, and in a study that is not the paper's every other policy with the first too.
+    /// paper compares, and in a study that is not the paper's every other policy with `none` too, or without
+    /// it with the first.
     #[must_use]
     pub fn new(evidence: Evidence<'r>, pairs: &[(String, String)], options: Options) -> Self {
         let compared = compared(&evidence, pairs);
@@ -178,7 +180,7 @@ impl<'r> Analysis<'r> {
     pub fn estimate(&self, metric: Metric, scope: Scope, policy: &str) -> Option<Estimate> {
         let sample = self.evidence.sample(metric, scope, policy);
         let name = format!("{policy}/{}/{}", scope.name(), metric.name);
-        self.mean_of(&sample, &name)
+        self.mean_of(metric, &sample, &name)
     }
 
     /// As [`Analysis::estimate`], with families of scenarios as what is drawn: scenarios of one family
@@ -192,15 +194,46 @@ impl<'r> Analysis<'r> {
     ) -> Option<Estimate> {
         let sample = self.evidence.sample_by_family(metric, scope, policy);
         let name = format!("{policy}/{}/{}/families", scope.name(), metric.name);
-        self.mean_of(&sample, &name)
+        self.mean_of(metric, &sample, &name)
     }
 
-    fn mean_of(&self, sample: &Clustered, name: &str) -> Option<Estimate> {
+    fn mean_of(&self, metric: Metric, sample: &Clustered, name: &str) -> Option<Estimate> {
         let stream = || Stream::named(STREAM_SEED, name);
-        let proportion = self
-            .bootstrap
-            .proportion(sample, Asks::ScenariosLikeThese, &mut stream());
-        proportion.or_else(|| self.bootstrap.clusters(sample, &mut stream()))
+        let share = || {
+            let question = Asks::ScenariosLikeThese;
+            let share = self.bootstrap.proportion(sample, question, &mut stream())?;
+            Some(self.with_few_events(share, sample))
+        };
+        let share = metric.is_share().then(share).flatten();
+        share.or_else(|| self.bootstrap.clusters(sample, &mut stream()))
+    }
+
+    /// An interval of a share that is drawn though few clusters have an event, or few lack one, is far too
+    /// short: a single event would even have a lower upper end than none. So its end is no nearer than
+    /// the exact one of the clusters with an event, of which a share of all rollouts cannot be more.
+    fn with_few_events(&self, share: Estimate, sample: &Clustered) -> Estimate {
+        let count = |is_counted: fn(&[f64]) -> bool| {
+            sample
+                .clusters()
+                .filter(|values| is_counted(values))
+                .count() as u64
+        };
+        let with_any = count(|values| values.iter().any(|value| *value > 0.0));
+        let with_all = count(|values| values.iter().all(|value| *value > 0.0));
+        let all = sample.cluster_count();
+        let exact = |events| clopper_pearson(events, all, self.bootstrap.level);
+        let interval = share.interval.map(|mut interval| {
+            if with_any < FEW_CLUSTERS {
+                let high = exact(with_any).map_or(1.0, |exact| exact.high);
+                interval.high = interval.high.max(high);
+            }
+            if all - with_all < FEW_CLUSTERS {
+                let low = exact(with_all).map_or(0.0, |exact| exact.low);
+                interval.low = interval.low.min(low);
+            }
+            interval
+        });
+        Estimate { interval, ..share }
     }
 
     /// The difference of a metric between two policies, whether the study compares them or not:
@@ -262,9 +295,9 @@ fn compared<'r>(evidence: &Evidence<'r>, asked: &[(String, String)]) -> Vec<Poli
     if is_the_papers && !pairs.is_empty() {
         return pairs;
     }
-    let mut policies = evidence.policies();
-    if let Some(first) = policies.next() {
-        let with_first = policies.map(|second| PolicyPair { first, second });
+    if let Some(first) = named(CONTROL).or_else(|| evidence.policies().next()) {
+        let others = evidence.policies().filter(|second| *second != first);
+        let with_first = others.map(|second| PolicyPair { first, second });
         let missing: Vec<_> = with_first.filter(|pair| !pairs.contains(pair)).collect();
         pairs.extend(missing);
     }
@@ -402,139 +435,4 @@ const STREAM_SEED: u64 = 1;
 const SIGN_FLIPS: u32 = 10_000;
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use study::results::Results;
-
-    use worlds::spec::Stage;
-
-    use super::*;
-    use crate::fixture::two_scenarios;
-    use crate::metric::{HARM, SPREAD};
-
-    const SECURITY: Scope = Scope::Stage(Stage::Security);
-
-    fn analysis(results: &Results, threads: usize) -> Analysis<'_> {
-        let options = Options {
-            bootstrap: Bootstrap::default(),
-            threads,
-        };
-        Analysis::new(Evidence::by_model(results).remove(0), &[], options)
-    }
-
-    #[test]
-    fn a_difference_is_that_of_the_means_over_pairs() {
-        let results = two_scenarios();
-        let analysis = analysis(&results, 1);
-        let find = |metric| {
-            analysis
-                .difference("none", "tool_boundary", metric, SECURITY)
-                .expect("a difference")
-        };
-        let harm = find(HARM);
-        assert_eq!(
-            (harm.mean_a.value, harm.mean_b.value, harm.mean_a.n),
-            (Some(0.5), Some(0.0), 4)
-        );
-        assert!((harm.by_scenario.value + 0.5).abs() < 1e-12);
-        assert!((harm.wins.rate - 0.5).abs() < 1e-12);
-        assert_eq!((harm.by_scenario.clusters, harm.by_pair.n), (2, 4));
-        assert!((find(SPREAD).by_scenario.value + 0.125).abs() < 1e-12);
-    }
-
-    /// A study of one's own has policies that the paper does not.
-    #[test]
-    fn every_policy_of_ones_own_study_is_compared() {
-        let mut results = two_scenarios();
-        let mut own = results.manifest.frozen.policies[1].clone();
-        own.name = "own".to_owned();
-        results.manifest.frozen.policies.push(own);
-        let compared = |results: &Results| -> Vec<String> {
-            let evidence = Evidence::by_model(results).remove(0);
-            let pairs = compared(&evidence, &[]).into_iter();
-            pairs.map(|pair| pair.to_string()).collect()
-        };
-        assert_eq!(compared(&results), ["none vs tool_boundary", "none vs own"]);
-        results.manifest.frozen.name = "full_main".to_owned();
-        assert_eq!(compared(&results), ["none vs tool_boundary"]);
-    }
-
-    #[test]
-    fn divergence_is_among_pairs_with_the_same_endpoint() {
-        let results = two_scenarios();
-        let analysis = analysis(&results, 1);
-        let one = &analysis.divergences[0];
-        assert_eq!((one.pairs, one.same_endpoint, one.same_zero), (4, 2, 2));
-        assert_eq!((one.trajectories, one.utilities, one.both), (0, 0, 0));
-    }
-
-    #[test]
-    fn the_numbers_are_the_same_on_any_number_of_threads() {
-        let results = two_scenarios();
-        let one = format!("{:?}", analysis(&results, 1));
-        for threads in [2, 7] {
-            assert_eq!(one, format!("{:?}", analysis(&results, threads)));
-        }
-    }
-
-    /// One pair with the same endpoint spreads further, another does less of its task.
-    #[test]
-    fn what_differs_between_pairs_is_counted() {
-        let mut results = two_scenarios();
-        let of_ignored = |row: &&mut Row| {
-            &*row.identity.scenario_id == "ignore/a" && &*row.identity.policy == "tool_boundary"
-        };
-        for row in results.rows.iter_mut().filter(of_ignored) {
-            let metrics = Arc::make_mut(&mut row.metrics);
-            if row.identity.seed == 1 {
-                metrics.propagation.blast_radius_raw = Some(3);
-            } else {
-                metrics.utility.benign_completion = Some(false);
-            }
-        }
-        let analysis = analysis(&results, 1);
-        let one = &analysis.divergences[0];
-        assert_eq!(
-            (one.same_endpoint, one.trajectories, one.utilities, one.both),
-            (2, 1, 1, 0)
-        );
-        assert_eq!(one.fields, [("blast_radius_raw", 1)]);
-        let share = one.trajectory.as_ref().expect("a share");
-        assert!((share.value - 0.5).abs() < 1e-12);
-        let at_equal_utility = one.at_equal_utility.as_ref().expect("a share");
-        assert!((at_equal_utility.value - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn an_interval_is_the_same_whatever_else_is_estimated() {
-        let mut results = two_scenarios();
-        let mut other = results.manifest.frozen.policies[1].clone();
-        "other".clone_into(&mut other.name);
-        results.manifest.frozen.policies.insert(0, other);
-        let of_boundary = results
-            .rows
-            .iter()
-            .filter(|row| &*row.identity.policy == "tool_boundary");
-        let others = of_boundary.cloned().map(|mut row| {
-            row.identity.policy = "other".into();
-            row
-        });
-        let others: Vec<Row> = others.collect();
-        results.rows.extend(others);
-        let pair = |second: &str| ("none".to_owned(), second.to_owned());
-        let interval = |pairs: &[(String, String)], threads| {
-            let options = Options {
-                bootstrap: Bootstrap::default(),
-                threads,
-            };
-            let evidence = Evidence::by_model(&results).remove(0);
-            let analysis = Analysis::new(evidence, pairs, options);
-            let found = analysis.difference("none", "tool_boundary", HARM, SECURITY);
-            found.expect("a difference").by_scenario.interval
-        };
-        let alone = interval(&[pair("tool_boundary")], 1);
-        assert!(alone.is_some());
-        assert_eq!(alone, interval(&[pair("other"), pair("tool_boundary")], 2));
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use statistics::{Better, Estimate, FEW_CLUSTERS};
+use statistics::{Better, Estimate, FEW_CLUSTERS, SignFlip};
 
 use crate::analysis::{Analysis, Difference};
 use crate::evidence::{Evidence, Mean, Scope};
@@ -17,7 +17,7 @@ use crate::table::{Cell, Table};
 pub const MOST_PARSE_FAILURES: f64 = 0.5;
 
 /// The policy that defends nothing.
-const CONTROL: &str = "none";
+pub(crate) const CONTROL: &str = "none";
 
 /// The version of `claims.json`.
 const SCHEMA: u32 = 1;
@@ -101,7 +101,7 @@ pub fn standing(evidence: &Evidence<'_>, metric: Metric, scope: Scope) -> Status
 pub fn status(evidence: &Evidence<'_>, difference: &Difference<'_>) -> Status {
     let standing = standing(evidence, difference.metric, difference.scope);
     if standing == Status::Comparative {
-        direction(&difference.by_scenario)
+        of_pairs(difference)
     } else {
         standing
     }
@@ -121,6 +121,19 @@ pub fn direction(difference: &Estimate) -> Status {
     }
 }
 
+/// With fewer scenarios that differ, no choice of signs makes a difference rarer than one in twenty.
+const FEWEST_DIFFERING: u64 = 6;
+
+/// Whether a difference has a direction, and enough scenarios differ at all: an interval drawn from
+/// many alike and a few that differ the same way leaves out zero, however few they are.
+fn of_pairs(difference: &Difference<'_>) -> Status {
+    let few_differ = |test: SignFlip| test.clusters < FEWEST_DIFFERING;
+    match direction(&difference.by_scenario) {
+        Status::Comparative if difference.sign_flip.is_some_and(few_differ) => Status::Undetermined,
+        status => status,
+    }
+}
+
 /// Whether a difference has a direction over families too. Scenarios of a family are alike: one that
 /// is all due to one family has an interval over scenarios that leaves out zero.
 #[must_use]
@@ -133,7 +146,7 @@ fn overall(analysis: &Analysis<'_>, metric: Metric, scope: Scope) -> Status {
     let standing = standing(&analysis.evidence, metric, scope);
     let about = analysis.differences.iter();
     let about = about.filter(|one| one.metric.name == metric.name && one.scope == scope);
-    let directions = about.map(|one| direction(&one.by_scenario));
+    let directions = about.map(of_pairs);
     match standing {
         // The best of them: the order of the statuses.
         Status::Comparative => directions.min().unwrap_or(Status::Undetermined),

@@ -172,7 +172,7 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
     (
         "95 % CI",
         Words(
-            "percentile bootstrap over scenarios with all their seeds; exact where nothing or everything happened",
+            "percentile bootstrap over scenarios with all their seeds; for shares exact where nothing or everything happened",
         ),
     ),
     (
@@ -200,7 +200,9 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
     ),
     (
         "P, Holm",
-        Words("the same, adjusted by Holm's rule for how many differences are looked at"),
+        Words(
+            "the same, adjusted by Holm's rule for how many differences may be claims in this table",
+        ),
     ),
     (
         "Std.",
@@ -288,11 +290,13 @@ pub const HEADINGS: [(&str, Meaning); 111] = [
     ("Permits", Words("what may be said with this status")),
     (
         "Rank",
-        Words("place from the best; equal where nothing shows a difference to the policy before"),
+        Words(
+            "place from the best; equal where nothing shows a difference to the first policy of the rank",
+        ),
     ),
     (
-        "Behind the one before by",
-        Words("the paired difference to the policy one line above"),
+        "Behind by",
+        Words("how much worse, in pairs, than the first policy of the rank, or of the rank above"),
     ),
     // Scorecard.
     (

@@ -37,7 +37,7 @@ const CELLS: &str = include_str!("../data/published.csv");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// A parameter of a profile was fitted to it.
+    /// A parameter of a profile was fitted to it, or a structure chosen for it.
     Target,
     /// It is the same simulated quantity as a target, printed elsewhere.
     Restated,

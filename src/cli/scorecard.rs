@@ -67,6 +67,11 @@ pub(crate) struct Args {
 
 /// Prints the scorecard, and writes it beside the rows.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.fresh_seeds > 0 && args.format == Format::Json {
+        let message = "what other study seeds come to is no part of the JSON form";
+        let help = "take `--format text` or `md` with `--fresh-seeds`";
+        return Err(Failure::usage(message, Some(help.to_owned())));
+    }
     let studies = studies(reports::result(&args.folder)?, &args.folder, terminal)?;
     tell_changes(&studies[0].manifest.frozen, terminal)?;
     let card = card(&studies)?;

@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["tables", "against"])]
     all: bool,
     /// Two policies to compare, instead of the pairs that the paper compares and, in a study that is not
-    /// the paper's, every other policy with the first; may be given several times
+    /// the paper's, every other policy with `none`; may be given several times. No file is written then
     #[arg(long = "compare", value_name = "A,B", value_parser = pair)]
     compare: Vec<(String, String)>,
     /// The folder of another result with the same scenarios, such as one under another
@@ -171,7 +171,8 @@ fn print(
         let note = format!("{printed} of {of} tables; `--all` prints the others too");
         terminal.note(&note);
     }
-    if args.no_files {
+    // Beside the rows lies what follows from them alone, not from what was asked for this time.
+    if args.no_files || !args.compare.is_empty() {
         return Ok(());
     }
     write(&args.folder, &made(&all, analyses), terminal)

@@ -80,8 +80,9 @@ pub fn table(first: &Evidence<'_>, second: &Evidence<'_>) -> Option<Table> {
 fn setting(evidence: &Evidence<'_>) -> String {
     let frozen = &evidence.manifest.frozen;
     format!(
-        "{} (instrumentation {}, {})",
+        "{} (study seed {}, instrumentation {}, {})",
         frozen.name,
+        frozen.study_seed,
         frozen.instrumentation.name(),
         evidence.model
     )

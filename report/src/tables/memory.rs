@@ -4,6 +4,7 @@ use worlds::spec::Stage;
 
 use super::{LOWER_BOUND, published_policy, rows_cell};
 use crate::analysis::Analysis;
+use crate::claims::{self, Status};
 use crate::evidence::Scope;
 use crate::metric::{RECOVERY, REINFECTION, ROLLBACK, SPREAD};
 use crate::table::{Cell, Table};
@@ -45,6 +46,14 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             mean(ROLLBACK).publishes(id("rollback")),
             mean(SPREAD).publishes(id("logged_spread")),
         ]);
+    }
+    for metric in [REINFECTION, ROLLBACK] {
+        if claims::standing(evidence, metric, scope) == Status::Instrumented {
+            table.note(format!(
+                "{} has no positive control here: its zeros say nothing of defences.",
+                metric.label
+            ));
+        }
     }
     table.note(LOWER_BOUND);
     table

@@ -20,7 +20,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             "Rank",
             "Defence",
             "Mean",
-            "Behind the one before by",
+            "Behind by",
             "95 % CI",
         ],
     );
@@ -44,7 +44,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         }
     }
     if !table.rows.is_empty() {
-        table.note("Means are over all rollouts of a policy, differences over pairs. Equal rank: nothing shows a difference to the policy before; the interval of the paired difference holds zero, or there are too few scenarios to tell.");
+        table.note("Means are over all rollouts of a policy, differences over pairs. Behind by: how much worse than the first policy of the rank above, or of the same rank. Equal rank: nothing shows a difference to the first of the rank; the interval of the paired difference holds zero, or there are too few scenarios to tell.");
         say_intervals(&mut table, errors.into_iter());
     }
     table
@@ -69,19 +69,21 @@ fn rank(
         Better::Higher => second.total_cmp(first),
     });
     let mut rank = 1;
-    let mut before: Option<&str> = None;
+    let mut leader: Option<&str> = None;
     for (position, (policy, mean)) in (1..).zip(order) {
-        let behind = before.and_then(|before| {
-            let policies = PolicyPair {
-                first: before,
-                second: policy,
+        let behind = leader.and_then(|leader| {
+            // In the order in which a worse policy is behind by more than zero.
+            let (first, second) = match metric.better {
+                Better::Lower => (leader, policy),
+                Better::Higher => (policy, leader),
             };
-            analysis.paired(policies, metric, scope)
+            analysis.paired(PolicyPair { first, second }, metric, scope)
         });
         let interval = behind.as_ref().map_or_else(Cell::not_applicable, interval);
         let is_behind = behind.as_ref().map(claims::direction) == Some(Status::Comparative);
-        if is_behind {
+        if is_behind || leader.is_none() {
             rank = position;
+            leader = Some(policy);
         }
         errors.extend(behind.as_ref().and_then(|behind| behind.monte_carlo_error));
         table.row([
@@ -93,7 +95,6 @@ fn rank(
             Cell::rate(behind.map(|behind| behind.value)),
             interval,
         ]);
-        before = Some(policy);
     }
 }
 

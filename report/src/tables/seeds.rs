@@ -53,6 +53,8 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
                 let Some(variance) = seed_variance(values) else {
                     continue;
                 };
+                // One seed does not vary.
+                let of_several = |number| (variance.seeds > 1).then_some(number);
                 let id = |column: &str| {
                     format!(
                         "t26.{}.{}.{name}.{column}",
@@ -66,8 +68,8 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
                     Cell::text(metric.label),
                     Cell::count(variance.seeds).publishes(id("seeds")),
                     Cell::rate(Some(variance.mean)).publishes(id("mean")),
-                    Cell::rate(Some(variance.standard_deviation)).publishes(id("std")),
-                    Cell::rate(Some(variance.range)).publishes(id("range")),
+                    Cell::rate(of_several(variance.standard_deviation)).publishes(id("std")),
+                    Cell::rate(of_several(variance.range)).publishes(id("range")),
                 ]);
             }
         }
