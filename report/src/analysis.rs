@@ -15,7 +15,7 @@ use study::metrics::projection::FIELDS;
 use study::row::Row;
 
 use crate::claims::CONTROL;
-use crate::evidence::{Evidence, Mean, Pairs, Scope, scenario};
+use crate::evidence::{Evidence, Mean, Pairs, Scope, family, scenario};
 use crate::metric::{COMPARED, Metric};
 use crate::published::STUDIES;
 use crate::work;
@@ -210,7 +210,8 @@ impl<'r> Analysis<'r> {
 
     /// An interval of a share that is drawn though few clusters have an event, or few lack one, is far too
     /// short: a single event would even have a lower upper end than none. So its end is no nearer than
-    /// the exact one of the clusters with an event, of which a share of all rollouts cannot be more.
+    /// the exact one of the clusters with an event: of clusters of one size, the share of rollouts with an
+    /// event cannot be more than that of clusters.
     fn with_few_events(&self, share: Estimate, sample: &Clustered) -> Estimate {
         let count = |is_counted: fn(&[f64]) -> bool| {
             sample
@@ -252,7 +253,7 @@ impl<'r> Analysis<'r> {
             bootstrap: self.bootstrap,
         };
         let values = both_values(metric, &pairs);
-        ask.by_scenario(metric, &by_cluster(&values))
+        ask.by_scenario(metric, &grouped(&values, scenario))
     }
 
     /// One difference.
@@ -304,26 +305,19 @@ fn compared<'r>(evidence: &Evidence<'r>, asked: &[(String, String)]) -> Vec<Poli
     pairs
 }
 
-/// The scenario of each pair that has the metric, with its values under A and B.
-fn both_values<'r>(metric: Metric, pairs: &Pairs<'r>) -> Vec<(&'r str, f64, f64)> {
+/// A pair that has the metric: the row under A, and the values under A and B.
+type Both<'r> = (&'r Row, f64, f64);
+
+fn both_values<'r>(metric: Metric, pairs: &Pairs<'r>) -> Vec<Both<'r>> {
     let both = |(first, second, _): &(&'r Row, &'r Row, _)| {
-        Some((scenario(first), metric.of(first)?, metric.of(second)?))
+        Some((*first, metric.of(first)?, metric.of(second)?))
     };
     pairs.kept.iter().filter_map(both).collect()
 }
 
-/// The differences B - A, by scenario.
-fn by_cluster(values: &[(&str, f64, f64)]) -> Clustered {
-    Clustered::of_rows(values.iter().map(|(key, a, b)| (*key, b - a)))
-}
-
-/// The differences B - A, by family of scenarios.
-fn by_family(metric: Metric, pairs: &Pairs<'_>) -> Clustered {
-    let difference = |(first, second, _): &(&'_ Row, &'_ Row, _)| {
-        let family = first.identity.family.to_string();
-        Some((family, metric.of(second)? - metric.of(first)?))
-    };
-    Clustered::of_rows(pairs.kept.iter().filter_map(difference))
+/// The differences B - A, by what the rows of a pair have in common.
+fn grouped<'r>(values: &[Both<'r>], cluster: fn(&'r Row) -> &'r str) -> Clustered {
+    Clustered::of_rows(values.iter().map(|(row, a, b)| (cluster(row), b - a)))
 }
 
 /// One comparison in one scope.
@@ -349,7 +343,7 @@ impl<'r> Question<'r> {
 
     fn difference(&self, metric: Metric, pairs: &Pairs<'r>) -> Option<Difference<'r>> {
         let values = both_values(metric, pairs);
-        let sample = by_cluster(&values);
+        let sample = grouped(&values, scenario);
         Some(Difference {
             policies: self.policies,
             metric,
@@ -358,7 +352,7 @@ impl<'r> Question<'r> {
             mean_b: Mean::of(values.iter().map(|(_, _, b)| *b)),
             by_scenario: self.by_scenario(metric, &sample)?,
             by_family: self.bootstrap.clusters(
-                &by_family(metric, pairs),
+                &grouped(&values, family),
                 &mut self.stream(&format!("{}/families", metric.name)),
             )?,
             by_pair: self

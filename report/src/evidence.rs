@@ -198,7 +198,7 @@ impl<'r> Evidence<'r> {
     #[must_use]
     pub fn sample_by_family(&self, metric: Metric, scope: Scope, policy: &str) -> Clustered {
         let rows = self.rows(scope, policy);
-        Clustered::of_rows(rows.filter_map(|row| Some((&*row.identity.family, metric.of(row)?))))
+        Clustered::of_rows(rows.filter_map(|row| Some((family(row), metric.of(row)?))))
     }
 
     /// The mean spread under the largest region of any declared policy (Table 14).
@@ -288,6 +288,11 @@ pub struct Pairs<'r> {
     pub kept: Vec<(&'r Row, &'r Row, Comparison)>,
     /// How many there should be besides.
     pub dropped: u64,
+}
+
+/// The family of a row's scenario, the coarser cluster.
+pub(crate) fn family(row: &Row) -> &str {
+    &row.identity.family
 }
 
 /// What a cluster is: the scenario.

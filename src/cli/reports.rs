@@ -36,24 +36,25 @@ pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
 
 /// The result of a shipped study under a study seed: in memory, with nothing written.
 pub(crate) fn simulated(study: &str, seed: u64) -> Result<Results, Failure> {
-    in_memory(&plans::load_shipped(study, Some(seed))?.plan)
+    let plan = plans::load_shipped(study, Some(seed))?.plan;
+    let never = AtomicBool::new(false);
+    in_memory(&plan, &never).map(|results| results.expect("nobody stops it"))
 }
 
-/// The result of a plan, in memory, with nothing written.
-pub(crate) fn in_memory(plan: &Plan) -> Result<Results, Failure> {
+/// The result of a plan, in memory, with nothing written; none if it was stopped.
+pub(crate) fn in_memory(plan: &Plan, stop: &AtomicBool) -> Result<Option<Results>, Failure> {
     let groups = vec![None; plan.groups().len()];
-    let never = AtomicBool::new(false);
     let go_on = |_, _: &_| ControlFlow::Continue(());
-    match runner::run(plan, processors(), groups, &never, go_on) {
-        Ok(Ended::Whole(outcomes)) => Ok(Results {
+    match runner::run(plan, processors(), groups, stop, go_on) {
+        Ok(Ended::Whole(outcomes)) => Ok(Some(Results {
             manifest: Manifest::freeze(plan),
             rows: outcomes
                 .segments
                 .into_iter()
                 .flat_map(|segment| segment.rows)
                 .collect(),
-        }),
-        Ok(Ended::Stopped(_)) => unreachable!("nobody stops it"),
+        })),
+        Ok(Ended::Stopped(_)) => Ok(None),
         Err(error) => Err(no_thread(&error)),
     }
 }

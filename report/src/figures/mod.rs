@@ -87,7 +87,8 @@ fn study_words(analysis: &Analysis<'_>) -> String {
 
 /// What the lines on bars and marks are.
 const INTERVALS: &str = "Lines: 95 % intervals for scenarios like these, by percentile bootstrap over scenarios with all \
-     their seeds; where nothing or everything happened, the exact interval over scenarios.";
+     their seeds; where nothing or everything happened, the exact interval over scenarios, and where \
+     few scenarios have an event, or lack one, no end nearer than that.";
 
 #[cfg(test)]
 mod tests;

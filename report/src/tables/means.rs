@@ -54,7 +54,8 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
     table.note(
         "For scenarios like these, and for families like these: scenarios of a family are alike, so the second is \
          the one to believe. Percentile bootstrap with 10,000 resamples; of what happened never or always the exact \
-         interval, one trial for each scenario or family. Policies are compared by pairs (Table 25), not by whether \
+         interval, one trial for each scenario or family, and where fewer than ten have an event, or lack one, no end \
+         nearer than that. Policies are compared by pairs (Table 25), not by whether \
          these intervals overlap.",
     );
     table.note(LOWER_BOUND);

@@ -1,7 +1,6 @@
 //! What a profile makes of published numbers: the study is simulated with it and each number is read
 //! off the same table in which anybody finds it.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -12,17 +11,16 @@ use report::published::Published;
 use report::table::Value;
 use report::tables;
 use statistics::Bootstrap;
-use study::manifest::Manifest;
 use study::plan::file::Study;
 use study::plan::{Plan, PlannedScenario};
 use study::results::Results;
-use study::runner::{self, Ended};
 use worlds::spec::Stage;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::problem::Problem;
-use crate::cli::study::{no_thread, plans, processors};
+use crate::cli::reports;
+use crate::cli::study::{plans, processors};
 
 /// What the profile is called while it is fitted: no draw depends on it.
 const FITTED: &str = "fitted";
@@ -147,25 +145,11 @@ impl Simulation {
     }
 
     fn ran(&self, plan: &Plan) -> Result<Results, Failure> {
-        let groups = vec![None; plan.groups().len()];
-        let go_on = |_, _: &_| ControlFlow::Continue(());
-        match runner::run(plan, processors(), groups, &self.stop, go_on) {
-            Ok(Ended::Whole(outcomes)) => Ok(Results {
-                manifest: Manifest::freeze(plan),
-                rows: outcomes
-                    .segments
-                    .into_iter()
-                    .flat_map(|segment| segment.rows)
-                    .collect(),
-            }),
-            Ok(Ended::Stopped(_)) => {
-                let help =
-                    "what was found so far is in the lines above; a fit begins anew each time";
-                let problem = Problem::new("interrupted: no profile was written").help(help);
-                Err(Failure::new(Exit::Incomplete, problem))
-            }
-            Err(error) => Err(no_thread(&error)),
-        }
+        reports::in_memory(plan, &self.stop)?.ok_or_else(|| {
+            let help = "what was found so far is in the lines above; a fit begins anew each time";
+            let problem = Problem::new("interrupted: no profile was written").help(help);
+            Failure::new(Exit::Incomplete, problem)
+        })
     }
 }
 
