@@ -11,8 +11,8 @@ use crate::ids::{AgentId, CallId, NodeId, RecordId, SourceId, StoreId};
 use crate::label::{LabelId, LabelTable};
 use crate::predicate::CallView;
 pub use crate::reason::{
-    Basis, DEFAULT_ALLOW, DecidingField, DenialReason, Evidence, Hook, Hooks, Reason, Ruling,
-    VerdictKind,
+    Basis, DEFAULT_ALLOW, DecidingField, DenialReason, Evidence, FACTS_MISSING, Hook, Hooks,
+    Reason, Ruling, VerdictKind, is_rule_name,
 };
 use crate::state::SavedState;
 use crate::tool::ToolSpec;

@@ -210,6 +210,19 @@ impl Reason {
     }
 }
 
+/// A part of the rule of a ruling that would have needed a fact which is not there, for example an
+/// argument that the call lacks. Joined to the rule by `+` where the ruling stands all the same. The
+/// coverage of a shadow is the share of rulings without it.
+pub const FACTS_MISSING: &str = "facts_missing";
+
+/// Whether a policy from outside may call a rule so: 1 to 64 lower-case letters, digits and `_`.
+/// `+` joins rules, so it stands in no name.
+#[must_use]
+pub fn is_rule_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    (1..=64).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
 /// The rule of an allow that no policy made.
 pub const DEFAULT_ALLOW: &str = "default_allow";
 
