@@ -29,7 +29,7 @@ pub struct LabelFacts<'a> {
 impl<'a> LabelFacts<'a> {
     /// The facts of the label with this id.
     #[must_use]
-    pub fn of(view: &View<'a>, label: LabelId) -> Self {
+    pub fn of(view: &'a View<'_>, label: LabelId) -> Self {
         let briefing: &'a Briefing = view.briefing;
         let label = view.labels.get(label);
         let sources = |set: &IndexSet| -> Vec<&'a str> {
@@ -105,7 +105,7 @@ pub struct CallFacts<'a> {
 impl<'a> CallFacts<'a> {
     /// The facts of a call at `on_proposal` or `on_commit`.
     #[must_use]
-    pub fn of(view: &View<'a>, proposal: &Proposal<'a>) -> Self {
+    pub fn of(view: &'a View<'_>, proposal: &'a Proposal<'_>) -> Self {
         let briefing: &'a Briefing = view.briefing;
         let call = proposal.view();
         let entry = matches(call, &briefing.ledger);
