@@ -9,6 +9,7 @@ use plugins::attacker::Fixed;
 use plugins::auditor::ClosureAuditor;
 use plugins::draws::RolloutKey;
 use plugins::parameters::Parameters;
+use plugins::policy::Policy;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 use plugins::setting::{Instrumentation, User};
 use study::columns::Hash;
@@ -32,6 +33,14 @@ impl From<&str> for Choice {
             parameters: BTreeMap::new(),
         }
     }
+}
+
+/// A policy for one rollout.
+pub struct MadePolicy {
+    /// The policy.
+    pub policy: Box<dyn Policy>,
+    /// Hash of its version, its parameters and what it is made of.
+    pub hash: u128,
 }
 
 /// Everything that rollouts are made from.
@@ -63,11 +72,10 @@ impl Bench {
         policy: &Choice,
         model: &Choice,
     ) -> Result<Plugins, CreateError> {
-        let (parameters, policy_hash) = self
-            .registry
-            .policies
-            .resolve(&policy.name, &policy.parameters)?;
-        let policy = (self.registry.policies.find(&policy.name)?.1)(&parameters)?;
+        let MadePolicy {
+            policy,
+            hash: policy_hash,
+        } = self.policy(policy)?;
         let (parameters, model_hash) = self
             .registry
             .models
@@ -81,6 +89,17 @@ impl Bench {
             model_hash,
             parser: self.parser()?,
         })
+    }
+
+    /// A policy and its hash.
+    ///
+    /// # Errors
+    /// When the name is unknown or a parameter is wrong.
+    pub fn policy(&self, choice: &Choice) -> Result<MadePolicy, CreateError> {
+        let policies = &self.registry.policies;
+        let (parameters, hash) = policies.resolve(&choice.name, &choice.parameters)?;
+        let policy = (policies.find(&choice.name)?.1)(&parameters)?;
+        Ok(MadePolicy { policy, hash })
     }
 
     /// The action parser.

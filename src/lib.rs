@@ -20,6 +20,7 @@ pub use study;
 pub use worlds;
 
 pub mod bench;
+pub mod outside;
 mod scene;
 
 pub use bench::{Bench, Choice};

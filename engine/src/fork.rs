@@ -223,7 +223,7 @@ impl Group {
 
     /// Whether the policy leaves the shared prefix where these hooks fire.
     fn leaves(&self, member: &Member, firing: Hooks) -> bool {
-        is_asked(member, firing) && self.is_in_prefix(member)
+        member.enforced.intersects(firing) && self.is_in_prefix(member)
     }
 
     /// The rollout before an event that may fire hooks. Policies whose first hook it is leave the

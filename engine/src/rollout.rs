@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::{Schedule, World};
 use bevy_ecs::system::SystemState;
+use plugins::compose::shadow::ShadowLog;
 use plugins::draws::Draws;
 use plugins::label::LabelTable;
 use plugins::model::Reply;
@@ -99,6 +100,12 @@ impl Rollout {
     /// The policies that go through this rollout together, and their draws.
     pub(crate) fn guard(&mut self) -> &mut Guard {
         &mut self.state_mut().guard
+    }
+
+    /// What the policy in the shadow of this rollout's policy would have ruled so far, if there is one.
+    pub fn shadow_log(&mut self) -> Option<&ShadowLog> {
+        let member = self.guard().members.first_mut()?;
+        member.policy.get().shadow_log()
     }
 
     /// Puts scenario, setting and plugins before the systems.

@@ -201,7 +201,10 @@ pub(crate) struct Member {
     pub(crate) position: usize,
     pub(crate) policy: Exclusive<Box<dyn Policy>>,
     pub(crate) hash: u128,
+    /// The hooks at which it is asked.
     pub(crate) hooks: Hooks,
+    /// Those of them at which its answer counts.
+    pub(crate) enforced: Hooks,
     /// Its state when it was last saved.
     saved: PluginState,
 }
@@ -211,6 +214,7 @@ impl Member {
         Self {
             position,
             hooks: policy.hooks(),
+            enforced: policy.enforced_hooks(),
             policy: Exclusive::new(policy),
             hash,
             saved: PluginState::default(),

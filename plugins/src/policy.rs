@@ -6,6 +6,7 @@
 
 use crate::action::{Argument, Call};
 use crate::briefing::Briefing;
+use crate::compose::shadow::ShadowLog;
 use crate::draws::Draws;
 use crate::ids::{AgentId, CallId, NodeId, RecordId, SourceId, StoreId};
 use crate::label::{LabelId, LabelTable};
@@ -143,6 +144,17 @@ pub struct RecordSummary {
 pub trait Policy: SavedState + Send {
     /// The hooks that this policy uses. Constant over its life.
     fn hooks(&self) -> Hooks;
+
+    /// The hooks at which its rulings can make a difference: those of [`Policy::hooks`], but for a
+    /// policy that merely watches at some. The fork point of a rollout follows from these.
+    fn enforced_hooks(&self) -> Hooks {
+        self.hooks()
+    }
+
+    /// What a policy in its shadow would have ruled, if there is one.
+    fn shadow_log(&self) -> Option<&ShadowLog> {
+        None
+    }
 
     /// An episode begins. Only trusted inputs exist yet.
     fn on_session(&mut self, view: &mut View<'_>) -> Ruling<SessionVerdict> {

@@ -57,6 +57,25 @@ pub enum CreateError {
     Configuration(String),
 }
 
+/// Where a plugin comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// [`BUILT_IN`] for code of this program, [`PROFILE`] for a behaviour profile, [`COMPOSED`] for
+    /// several policies as one; otherwise the host that loaded it, for example `rules`.
+    pub kind: &'static str,
+    /// The version of the plugin; for one from a file, of the protocol or grammar that it speaks.
+    pub version: u32,
+    /// Hash of the text or bytes that it is made of besides code, if there are some.
+    pub content: Option<u128>,
+}
+
+/// The kind of a plugin that is code of this program.
+pub const BUILT_IN: &str = "built_in";
+/// The kind of a model that is made of the text of a behaviour profile.
+pub const PROFILE: &str = "profile";
+/// The kind of a policy that is made of others.
+pub const COMPOSED: &str = "composed";
+
 /// Makes a plugin from checked parameters.
 pub type Factory<P> = Arc<dyn Fn(&Parameters) -> Result<P, CreateError> + Send + Sync>;
 
@@ -74,6 +93,7 @@ pub struct Shelf<F> {
 #[derive(Clone)]
 struct Entry<F> {
     info: PluginInfo,
+    kind: &'static str,
     /// A hash of the text that the plugin is made of besides its code, if there is one.
     content: Option<u128>,
     factory: F,
@@ -94,6 +114,7 @@ impl<F> Shelf<F> {
     pub fn add(&mut self, info: PluginInfo, factory: F) -> Result<(), DuplicateName> {
         self.insert(Entry {
             info,
+            kind: BUILT_IN,
             content: None,
             factory,
         })
@@ -112,8 +133,39 @@ impl<F> Shelf<F> {
     ) -> Result<(), DuplicateName> {
         self.insert(Entry {
             info,
+            kind: PROFILE,
             content: Some(xxh3_128(text.as_bytes())),
             factory,
+        })
+    }
+
+    /// Registers a plugin of this kind that came from outside the program: `content` is a hash of all
+    /// that it is made of, and with the kind part of its own hash.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub fn add_from_outside(
+        &mut self,
+        info: PluginInfo,
+        kind: &'static str,
+        content: u128,
+        factory: F,
+    ) -> Result<(), DuplicateName> {
+        self.insert(Entry {
+            info,
+            kind,
+            content: Some(content),
+            factory,
+        })
+    }
+
+    /// Where the plugin called `name` comes from, if there is one.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> Option<Origin> {
+        self.entries.get(name).map(|entry| Origin {
+            kind: entry.kind,
+            version: entry.info.version,
+            content: entry.content,
         })
     }
 
@@ -174,8 +226,14 @@ impl<F> Shelf<F> {
             push_framed(&mut identity, name);
             push_framed(&mut identity, &value.to_string());
         }
-        if let Some(content) = self.entries.get(name).and_then(|entry| entry.content) {
-            identity.extend_from_slice(&content.to_le_bytes());
+        if let Some(Entry { kind, content, .. }) = self.entries.get(name) {
+            if let Some(content) = content {
+                identity.extend_from_slice(&content.to_le_bytes());
+            }
+            // Those of this program are told apart by their names alone.
+            if ![BUILT_IN, PROFILE].contains(kind) {
+                push_framed(&mut identity, kind);
+            }
         }
         Ok((parameters, xxh3_128(&identity)))
     }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use plugins::registry::BUILT_IN;
 use study::columns::Hash;
-use study::manifest::{Circumstances, Frozen, FrozenScenario, Manifest, NamedHash, Versions};
+use study::manifest::{
+    Circumstances, Frozen, FrozenPolicy, FrozenScenario, Manifest, NamedHash, Versions,
+};
 use study::metrics::Metrics;
 use study::ratio::Ratio;
 use study::results::Results;
-use study::row::{Identity, ROW_SCHEMA, Row};
+use study::row::{Identity, ROW_SCHEMA, Row, Shadowed};
 use worlds::spec::{Domain, Stage};
 
 /// The policies of a made result.
@@ -48,6 +51,9 @@ pub(crate) fn row(made: &Made) -> Row {
         memory: "none".into(),
         policy: made.policy.into(),
         policy_hash: hash,
+        policy_kind: BUILT_IN.into(),
+        policy_version: 1,
+        policy_content: None,
         model: "scripted".into(),
         profile_hash: hash,
         instrumentation: "paper".into(),
@@ -69,6 +75,7 @@ pub(crate) fn row(made: &Made) -> Row {
     Row {
         identity,
         metrics: Arc::new(metrics),
+        shadow: Shadowed::default(),
     }
 }
 
@@ -98,7 +105,16 @@ pub(crate) fn results(rows: Vec<Row>) -> Results {
         user: plugins::setting::User::Absent,
         latents: study::plan::file::Latents::Independent,
         denominator_policies: POLICIES.map(str::to_owned).to_vec(),
-        policies: POLICIES.map(named).to_vec(),
+        policies: POLICIES
+            .map(|name| FrozenPolicy {
+                name: name.to_owned(),
+                hash,
+                kind: BUILT_IN.to_owned(),
+                version: 1,
+                content_hash: None,
+            })
+            .to_vec(),
+        shadow: None,
         models: vec![named("scripted")],
         parser: named("parser"),
         scenarios: scenarios.iter().map(scenario).collect(),

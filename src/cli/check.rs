@@ -18,7 +18,7 @@ use super::files::{self, MAX_SOURCE_BYTES, STDIN};
 use super::problem::{Complaint, Problem};
 use super::profiles;
 use super::shown;
-use super::study::plans::{self, LoadedPlan};
+use super::study::plans::{self, Changes, LoadedPlan};
 use super::terminal::Terminal;
 use super::world_text::{self, Beside, Loaded, WorldText};
 
@@ -160,7 +160,7 @@ fn check_profile(text: &WorldText, file: String) -> Finding {
 }
 
 fn check_study(path: &Path, file: String) -> Finding {
-    match plans::load(Some(path), None) {
+    match plans::load(Some(path), &Changes::default()) {
         Ok(LoadedPlan { plan, warnings, .. }) => Finding {
             file,
             complaints: warnings,

@@ -20,6 +20,8 @@ pub(crate) enum Code {
     ProfileSyntax,
     /// The targets of a fit are not well formed, or do not fit their profile.
     TargetsSyntax,
+    /// A policy in a file is not well formed.
+    PolicySyntax,
 }
 
 /// What a code means.
@@ -36,7 +38,7 @@ pub(crate) struct Explanation {
 }
 
 /// Every code, in the order of its number.
-pub(crate) const TABLE: [Explanation; 8] = [
+pub(crate) const TABLE: [Explanation; 9] = [
     Explanation {
         kind: Code::Unreadable,
         id: "F001",
@@ -102,6 +104,13 @@ pub(crate) const TABLE: [Explanation; 8] = [
                       is a probability of the profile that `calibrate` is given, a cell is a published number \
                       of class `target` that the study makes, and one number identifies one parameter. Bounds \
                       are multiples of 0.0001. The study seed that the study is reported under is not fitted on.",
+    },
+    Explanation {
+        kind: Code::PolicySyntax,
+        id: "F009",
+        title: "the policy in a file is wrong",
+        text: "The file of a policy (`rules:`, `cedar:`, `wasm:`, `process:`) is not well formed, cannot be \
+                      started, or says what its host does not know. `docs/book` has a page for each host.",
     },
 ];
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
 
+use containment_bench::outside::LoadedFile;
+use containment_bench::outside::reference::FileReference;
 use containment_bench::{Bench, Choice, Scene};
 use engine::Setting;
+use engine::export::jsonl::POLICY_FILES;
 use plugins::draws::{RolloutKey, Stratum};
 use plugins::setting::User;
 use study::manifest::Circumstances;
@@ -14,6 +17,7 @@ use study::row::Row;
 use super::codes::Code;
 use super::failure::Failure;
 use super::options::{self, Case};
+use super::policies;
 use super::problem::Problem;
 use super::profiles;
 use super::records::TraceFile;
@@ -52,6 +56,10 @@ pub(crate) struct Library {
     found: BTreeMap<String, (PathBuf, Scene)>,
     /// Where the profile of a model may lie that is not inside the program.
     profiles: Vec<PathBuf>,
+    /// The files of policies.
+    policies: Vec<FileReference>,
+    /// Where the files that a trace names may lie.
+    around: Vec<PathBuf>,
 }
 
 impl Library {
@@ -71,6 +79,9 @@ impl Library {
             };
             folders.iter().flat_map(in_folder).collect()
         };
+        // Those named on the command line are relative to the folder where the study ran.
+        let roots = iter::once(PathBuf::new()).chain(absolute.ancestors().map(PathBuf::from));
+        let of_policies: Vec<PathBuf> = folders.iter().cloned().chain(roots).collect();
         let of_study = named_by_study(&circumstances.world_files);
         // A study inside the program names worlds inside it.
         let names = circumstances.world_files.iter().filter_map(|world| {
@@ -82,6 +93,8 @@ impl Library {
             read: BTreeMap::new(),
             found: BTreeMap::new(),
             profiles: named_by_study(&circumstances.model_files),
+            policies: policies::existing(&circumstances.policy_files, &of_policies),
+            around: Vec::new(),
         }
     }
 
@@ -100,6 +113,8 @@ impl Library {
             read: BTreeMap::new(),
             found: BTreeMap::new(),
             profiles: worlds,
+            policies: Vec::new(),
+            around: vec![PathBuf::new(), folder.to_owned()],
         }
     }
 
@@ -135,11 +150,21 @@ impl Library {
         Err(missing_world(identity, hash, others))
     }
 
-    /// Every plugin, with the model of this name if it is found, and the file of the model.
-    fn bench(&self, model: &str) -> Result<(Bench, Option<PathBuf>), Failure> {
+    /// Every plugin, with model and policies of these names if they are found.
+    fn bench(&self, model: &str, policies: &[&str]) -> Result<Equipped, Failure> {
         let mut bench = Bench::built_in();
-        let file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
-        Ok((bench, file))
+        let model_file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
+        let mut outside = Vec::new();
+        for name in policies {
+            let files = &self.policies;
+            let registered = policies::register_called(&mut bench.registry, name, files)?;
+            outside.extend(registered.files);
+        }
+        Ok(Equipped {
+            bench,
+            model_file,
+            outside,
+        })
     }
 
     /// The worlds at `path` that are called so.
@@ -152,6 +177,13 @@ impl Library {
         let called = called.filter(|scene| &*scene.scenario.identity == identity);
         called.cloned().collect()
     }
+}
+
+/// Every plugin, with those from files.
+struct Equipped {
+    bench: Bench,
+    model_file: Option<PathBuf>,
+    outside: Vec<LoadedFile>,
 }
 
 fn missing_world(identity: &str, hash: &str, others: usize) -> Failure {
@@ -180,12 +212,21 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
     let instrumentation = options::instrumentation(&identity.instrumentation);
     let stratum = identity.stratum.as_ref().map(|stratum| stratum.parse());
     let stratum = stratum.transpose().map_err(|_| damaged("stratum"))?;
-    let (bench, model_file) = library.bench(&identity.model)?;
+    let shadow = row.shadow.shadow.as_deref();
+    let policies: Vec<&str> = iter::once(&*identity.policy).chain(shadow).collect();
+    let Equipped {
+        bench,
+        model_file,
+        outside,
+    } = library.bench(&identity.model, &policies)?;
     let case = Case {
         bench,
         model: (&*identity.model).into(),
         model_file,
         recording: None,
+        shadow: shadow.map(Choice::from),
+        written: written(&outside),
+        outside,
         setting: Setting {
             key: key(&scene, identity.study_seed, identity.seed, stratum),
             instrumentation: instrumentation.map_err(|_| damaged("instrumentation"))?,
@@ -213,12 +254,21 @@ pub(crate) fn case_of_trace(
         parameters: trace.texts("policy_parameters")?,
     };
     let model = trace.text("model")?;
-    let (bench, model_file) = library.bench(model)?;
+    let files = trace.texts_in(POLICY_FILES)?;
+    library.policies = policies::existing(&files, &library.around);
+    let Equipped {
+        bench,
+        model_file,
+        outside,
+    } = library.bench(model, &[&policy.name])?;
     let case = Case {
         bench,
         model: model.into(),
         model_file,
         recording: None,
+        shadow: None,
+        written: written(&outside),
+        outside,
         setting: Setting {
             key: key(
                 &scene,
@@ -233,6 +283,14 @@ pub(crate) fn case_of_trace(
         world,
     };
     Ok((case, policy))
+}
+
+/// How the policies from files are named on a command line.
+fn written(outside: &[LoadedFile]) -> BTreeMap<String, String> {
+    let files = outside.iter();
+    files
+        .map(|file| (file.reference.name(), policies::written(file)))
+        .collect()
 }
 
 fn key(scene: &Scene, study_seed: u64, seed: u64, stratum: Option<Stratum>) -> RolloutKey {

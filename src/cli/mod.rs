@@ -26,6 +26,7 @@ mod options;
 mod pair;
 mod parse;
 mod played;
+mod policies;
 mod problem;
 mod profiles;
 mod recordings;

@@ -1,20 +1,26 @@
 //! Options that several commands share, and the rollouts that they describe.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use containment_bench::outside::LoadedFile;
 use containment_bench::{Bench, Choice, Scene};
 use engine::{Plugins, Rollout, Setting};
 use models::recorded::NAME;
+use plugins::compose::shadow::Shadow;
 use plugins::draws::{RolloutKey, Stratum};
 use plugins::parameters::ParameterError;
-use plugins::registry::CreateError;
+use plugins::registry::{CreateError, Origin, Registry};
 use plugins::setting::{Instrumentation, User};
+use study::columns::Hash;
+use study::runner::ShadowPolicy;
 
 use super::codes::Code;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::nearest;
+use super::policies;
 use super::problem::Problem;
 use super::profiles;
 use super::recordings::{self, Tape};
@@ -118,21 +124,26 @@ const fn answers(user: User) -> &'static str {
 /// A policy with its parameters.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PolicyArgs {
-    /// The policy; `containment list policies` names them
+    /// The policy: a name that `containment list policies` shows, a file as HOST:FILE with the host
+    /// process, rules, cedar or wasm, or several as strictest(A,B), first_hit(A,B) or
+    /// priority(1:A,2:B)
     #[arg(long, value_name = "POLICY")]
     policy: String,
     /// A parameter of the policy; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parameter)]
     set: Vec<(String, String)>,
+    /// A policy to be evaluated beside it and never enforced; the row says what it would have ruled
+    #[arg(long, value_name = "POLICY")]
+    shadow: Option<String>,
 }
 
 impl PolicyArgs {
-    /// The policy as the bench takes it.
-    pub(crate) fn choice(&self) -> Choice {
-        Choice {
-            name: self.policy.clone(),
-            parameters: self.set.iter().cloned().collect(),
+    /// The policy as the bench of `case` takes it, and its shadow in the case.
+    pub(crate) fn choice(&self, case: &mut Case) -> Result<Choice, Failure> {
+        if let Some(shadow) = &self.shadow {
+            case.shadow = Some(case.choice(shadow, BTreeMap::new())?);
         }
+        case.choice(&self.policy, self.set.iter().cloned().collect())
     }
 }
 
@@ -156,6 +167,12 @@ pub(crate) struct Case {
     pub(crate) model_file: Option<PathBuf>,
     /// The recording that the model plays, as the user named it.
     pub(crate) recording: Option<PathBuf>,
+    /// The policy that is evaluated beside the others and never enforced.
+    pub(crate) shadow: Option<Choice>,
+    /// The policies from files.
+    pub(crate) outside: Vec<LoadedFile>,
+    /// How policies were named by the user that are called otherwise.
+    pub(crate) written: BTreeMap<String, String>,
     /// What is fixed for the rollout.
     pub(crate) setting: Setting,
     /// The world as the user named it.
@@ -198,15 +215,68 @@ impl Case {
             model: model.unwrap_or_else(|| models::default_model(&scene.script).into()),
             model_file,
             recording: args.recording.clone(),
+            shadow: None,
+            outside: Vec::new(),
+            written: BTreeMap::new(),
             scene,
             world: world.to_owned(),
         })
     }
 
+    /// The policy that `reference` names, with these parameters, as the bench takes it. What it is made
+    /// of is registered.
+    pub(crate) fn choice(
+        &mut self,
+        reference: &str,
+        parameters: BTreeMap<String, String>,
+    ) -> Result<Choice, Failure> {
+        let parsed = policies::parse(reference)?;
+        let registered = policies::register(&mut self.bench.registry, &parsed, Path::new(""))?;
+        if registered.name != reference {
+            let written = reference.to_owned();
+            self.written.insert(registered.name.clone(), written);
+        }
+        self.outside.extend(registered.files);
+        Ok(Choice {
+            name: registered.name,
+            parameters,
+        })
+    }
+
+    /// How a policy of this case is named on the command line.
+    pub(crate) fn written<'n>(&'n self, policy: &'n str) -> &'n str {
+        self.written.get(policy).map_or(policy, |written| written)
+    }
+
     /// The plugins of a rollout under `policy`.
     pub(crate) fn plugins(&self, policy: &Choice) -> Result<Plugins, Failure> {
+        let made = |error: &CreateError| plugin_failure(&self.bench.registry, error);
         let plugins = self.bench.plugins(&self.scene, policy, &self.model);
-        plugins.map_err(|error| plugin_failure(&self.bench, &error))
+        let plugins = plugins.map_err(|error| made(&error))?;
+        let Some(shadow) = &self.shadow else {
+            return Ok(plugins);
+        };
+        let shadow = self.bench.policy(shadow).map_err(|error| made(&error))?;
+        Ok(Plugins {
+            policy: Box::new(Shadow::new(plugins.policy, shadow.policy)),
+            ..plugins
+        })
+    }
+
+    /// The policy in the shadow, as rows have it.
+    pub(crate) fn shadow_policy(&self) -> Option<ShadowPolicy> {
+        let shadow = self.shadow.as_ref()?;
+        let made = self.bench.policy(shadow).ok()?;
+        Some(ShadowPolicy {
+            name: shadow.name.as_str().into(),
+            hash: Hash(made.hash),
+        })
+    }
+
+    /// Where a policy comes from.
+    pub(crate) fn origin(&self, policy: &Choice) -> Origin {
+        let origin = self.bench.registry.policies.origin(&policy.name);
+        origin.expect("the policy was made before")
     }
 
     /// A rollout under `policy` that is about to begin, and the hashes of its plugins.
@@ -237,9 +307,12 @@ impl Case {
     /// The command that runs this case under `policy`.
     pub(crate) fn command(&self, policy: &Choice) -> String {
         let mut words = vec!["run".to_owned(), self.world.display().to_string()];
-        words.extend(["--policy".to_owned(), policy.name.clone()]);
+        words.extend(["--policy".to_owned(), self.written(&policy.name).to_owned()]);
         for (key, value) in &policy.parameters {
             words.extend(["--set".to_owned(), format!("{key}={value}")]);
+        }
+        if let Some(shadow) = &self.shadow {
+            words.extend(["--shadow".to_owned(), self.written(&shadow.name).to_owned()]);
         }
         words.extend(self.setting_words());
         command_line(&words)
@@ -310,10 +383,9 @@ fn quoted(word: &str) -> String {
 }
 
 /// Why a plugin could not be made, with the nearest name there is.
-fn plugin_failure(bench: &Bench, error: &CreateError) -> Failure {
+pub(crate) fn plugin_failure(registry: &Registry, error: &CreateError) -> Failure {
     let help = match error {
         CreateError::Unknown { kind, name, .. } => {
-            let registry = &bench.registry;
             let policies = registry.policies.infos().map(|info| &*info.name);
             let models = registry.models.infos().map(|info| &*info.name);
             match *kind {

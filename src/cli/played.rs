@@ -41,7 +41,7 @@ impl Played {
         let choice = Choice::from(policy);
         let (mut rollout, hashes) = case.start(&choice)?;
         rollout.run();
-        let row = rows::row(case, &choice, hashes, &rollout, None);
+        let row = rows::row(case, &choice, hashes, &mut rollout, None);
         rows::require_numbers(case, &choice, &row)?;
         let (trace, labels) = (rollout.trace(), rollout.labels());
         let event = |index| jsonl::event(&case.scene.scenario, trace, labels, index, false);

@@ -150,6 +150,17 @@ impl TraceFile {
         values.iter().map(text).collect()
     }
 
+    /// Texts of the header that it may lack.
+    pub(crate) fn texts_in(&self, key: &str) -> Result<Vec<String>, Failure> {
+        let Some(value) = self.header.get(key) else {
+            return Ok(Vec::new());
+        };
+        let values = value.as_array().ok_or_else(|| self.lacks(key))?;
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let texts: Option<Vec<String>> = values.iter().map(text).collect();
+        texts.ok_or_else(|| self.lacks(key))
+    }
+
     fn lacks(&self, key: &str) -> Failure {
         not_a_trace(
             &self.name,

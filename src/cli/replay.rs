@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use containment_bench::Choice;
 use engine::Rollout;
+use engine::export::jsonl::POLICY_FILES;
 use engine::fork::run_group;
 use serde_json::Value;
 use study::results::Results;
@@ -168,8 +169,9 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
         .header
         .iter()
         .filter(|(key, _)| again.header.contains_key(*key));
+    // Where a file lies says nothing of what is in it.
     let differing: Vec<&String> = known
-        .filter(|(key, value)| again.header.get(*key) != Some(value))
+        .filter(|(key, value)| again.header.get(*key) != Some(value) && *key != POLICY_FILES)
         .map(|(k, _)| k)
         .collect();
     if let Some(key) = differing.first() {

@@ -20,6 +20,7 @@ use super::failure::Failure;
 use super::files;
 use super::problem::Problem;
 use super::records::{self, Record};
+use super::study::plans::Changes;
 use super::study::{no_thread, plans, processors};
 
 /// The result of a whole study in a folder.
@@ -36,7 +37,7 @@ pub(crate) fn result(folder: &Path) -> Result<Results, Failure> {
 
 /// The result of a shipped study under a study seed: in memory, with nothing written.
 pub(crate) fn simulated(study: &str, seed: u64) -> Result<Results, Failure> {
-    let plan = plans::load_shipped(study, Some(seed))?.plan;
+    let plan = plans::load_shipped(study, &Changes::of_seed(seed))?.plan;
     let never = AtomicBool::new(false);
     in_memory(&plan, &never).map(|results| results.expect("nobody stops it"))
 }

@@ -20,7 +20,7 @@ pub(crate) fn row(
     case: &Case,
     policy: &Choice,
     hashes: Hashes,
-    rollout: &Rollout,
+    rollout: &mut Rollout,
     fork: Option<ForkPoint>,
 ) -> Row {
     let scenario = &case.scene.scenario;
@@ -42,7 +42,8 @@ pub(crate) fn row(
             .as_ref()
             .map(|stratum| stratum.to_string().into()),
     };
-    runner::row(rollout, &fields, fork)
+    let shadow = case.shadow_policy();
+    runner::row(rollout, &fields, case.origin(policy), shadow.as_ref(), fork)
 }
 
 /// The row as aligned lines, one for each column.

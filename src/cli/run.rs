@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::options::{Case, PolicyArgs, SettingArgs};
 use super::terminal::Terminal;
-use super::{files, rows, traces};
+use super::{files, policies, rows, traces};
 
 /// How the row is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         let message = "--record and --trace name the same file";
         return Err(Failure::usage(message, Some(help)));
     }
-    let case = Case::load(&args.world, &args.setting, terminal)?;
-    let policy = args.policy.choice();
+    let mut case = Case::load(&args.world, &args.setting, terminal)?;
+    let policy = args.policy.choice(&mut case)?;
     let (mut rollout, hashes, tape) = match &args.record {
         Some(path) => {
             let (rollout, hashes, tape) = case.start_recorded(&policy)?;
@@ -68,12 +68,13 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         let text = traces::jsonl(&case, &policy, hashes, &rollout, args.reveal);
         files::write(path, text.as_bytes())?;
     }
-    let row = rows::row(&case, &policy, hashes, &rollout, None);
+    let row = rows::row(&case, &policy, hashes, &mut rollout, None);
     let text = match args.format {
         Format::Text => rows::text(&row),
         Format::Json => row.to_json(),
     };
     terminal.print(&text)?;
+    policies::tell_faults(&case.outside, terminal);
     rows::require_numbers(&case, &policy, &row)?;
     Ok(Exit::Ok)
 }

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::files;
 use super::problem::Problem;
 use super::reports;
-use super::study::plans;
+use super::study::plans::{self, Changes};
 use super::terminal::Terminal;
 
 /// The files beside a result.
@@ -164,7 +164,8 @@ fn require_main(results: &Results, folder: &Path) -> Result<(), Failure> {
 /// because who changes a profile or a policy wants to know what that does.
 fn tell_changes(frozen: &Frozen, terminal: &Terminal) -> Result<(), Failure> {
     let shipped =
-        Manifest::freeze(&plans::load_shipped(MAIN, Some(frozen.study_seed))?.plan).frozen;
+        Manifest::freeze(&plans::load_shipped(MAIN, &Changes::of_seed(frozen.study_seed))?.plan)
+            .frozen;
     let changes = [
         ("scenarios", frozen.scenario_set() != shipped.scenario_set()),
         ("policies", frozen.policies != shipped.policies),

@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::library::{Library, case_of_row, chosen};
 use super::options::{Case, SettingArgs, parameter};
+use super::policies;
 use super::records::{self, Record};
 use super::rows;
 use super::terminal::Terminal;
@@ -47,7 +48,7 @@ pub(crate) struct Args {
     /// A row of the folder, by the beginning of its `rollout_id`
     #[arg(long, value_name = "ID", conflicts_with_all = SAID_BY_ROW)]
     id: Option<String>,
-    /// The policy; `containment list policies` names them
+    /// The policy, as `containment run --policy` takes it
     #[arg(long, value_name = "POLICY", default_value = "none")]
     policy: String,
     /// A parameter of the policy; may be given several times
@@ -76,6 +77,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Dot => dot::write(rollout.scenario(), rollout.trace(), rollout.labels()),
     };
     terminal.print(&text)?;
+    policies::tell_faults(&case.outside, terminal);
     rows::require_backend(&case, &policy, &rollout)?;
     Ok(Exit::Ok)
 }
@@ -89,11 +91,8 @@ fn described(args: &Args, terminal: &Terminal) -> Result<(Case, Choice), Failure
             Some(help.to_owned()),
         ));
     }
-    let policy = Choice {
-        name: args.policy.clone(),
-        parameters: args.set.iter().cloned().collect(),
-    };
-    let case = Case::load(&args.world, &args.setting, terminal)?;
+    let mut case = Case::load(&args.world, &args.setting, terminal)?;
+    let policy = case.choice(&args.policy, args.set.iter().cloned().collect())?;
     Ok((case, policy))
 }
 

@@ -5,6 +5,7 @@ use engine::Rollout;
 use engine::export::jsonl::{self, Header, Recipe};
 
 use super::options::{Case, Hashes};
+use super::policies;
 
 /// The trace of a rollout, with its recipe in the header.
 pub(crate) fn jsonl(
@@ -14,6 +15,7 @@ pub(crate) fn jsonl(
     rollout: &Rollout,
     reveal: bool,
 ) -> String {
+    let written: Vec<String> = case.outside.iter().map(policies::written).collect();
     let header = Header {
         scenario: &case.scene.scenario,
         policy: &policy.name,
@@ -21,6 +23,7 @@ pub(crate) fn jsonl(
         setting: &case.setting,
         recipe: Some(Recipe {
             policy_parameters: &policy.parameters,
+            policy_files: &written,
             policy_hash: hashes.policy,
             profile_hash: hashes.model,
         }),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use plugins::draws::Stratum;
 
-use crate::manifest::{Frozen, FrozenScenario};
+use crate::manifest::{Frozen, FrozenPolicy, FrozenScenario};
 use crate::plan::cast::profile_hash_of;
 use crate::plan::file::MAX_ROLLOUTS;
 use crate::rollout_id::RolloutFields;
@@ -63,6 +63,21 @@ impl<'m> Expected<'m> {
         assert!(position < self.rollouts, "there is no such rollout");
         let frozen = self.frozen;
         position / (frozen.policies.len() * frozen.seeds.len() * frozen.models.len())
+    }
+
+    /// The policy of the rollout at this position.
+    ///
+    /// # Panics
+    /// When the manifest has no policies, and so no rollouts.
+    #[must_use]
+    pub fn policy(&self, position: usize) -> &'m FrozenPolicy {
+        &self.frozen.policies[position % self.frozen.policies.len()]
+    }
+
+    /// The policy in the shadow of all others.
+    #[must_use]
+    pub const fn shadow(&self) -> Option<&'m FrozenPolicy> {
+        self.frozen.shadow.as_ref()
     }
 
     /// What decides what happens in the rollout at this position.

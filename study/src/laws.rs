@@ -28,7 +28,11 @@ pub struct Broken {
 #[must_use]
 pub fn broken(row: &Row) -> Vec<Broken> {
     let mut laws = Laws::default();
-    let Row { identity, metrics } = row;
+    let Row {
+        identity,
+        metrics,
+        shadow,
+    } = row;
     laws.of_identity(identity);
     laws.of_nulls(row);
     if identity.has_errored() {
@@ -61,6 +65,16 @@ pub fn broken(row: &Row) -> Vec<Broken> {
     laws.of_stops(utility, endpoints, identity.stage);
     laws.of_parsing(parsing);
     laws.of_containment(containment, endpoints, identity);
+    laws.require(
+        shadow.adds_up(),
+        "shadow_proposals",
+        "the numbers of a shadow are parts of each other, and all there or all null",
+    );
+    laws.require(
+        endpoints.plugin_faults <= endpoints.verdicts,
+        "plugin_faults",
+        "a fault is a verdict",
+    );
     laws.0
 }
 

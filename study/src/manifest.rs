@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use plugins::registry::Origin;
 use plugins::setting::{Instrumentation, User};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::columns::Hash;
 use crate::plan::Plan;
-use crate::plan::cast::PARSER;
+use crate::plan::cast::{CastPolicy, PARSER};
 use crate::plan::file::{Latents, SCHEMA as STUDY_SCHEMA};
 use crate::rollout_id::{ROLLOUT_ID_VERSION, hash_of_ids};
 use crate::row::ROW_SCHEMA;
@@ -16,7 +17,7 @@ use crate::shard::Shard;
 
 /// The version of the manifest. A reader refuses any other; a study is run again rather than
 /// migrated.
-pub const MANIFEST_SCHEMA: u32 = 3;
+pub const MANIFEST_SCHEMA: u32 = 4;
 
 /// A manifest: what is frozen, its digest, and what happened to be so when it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +51,11 @@ pub struct Frozen {
     pub latents: Latents,
     /// The policies over which the common denominator of spread is taken.
     pub denominator_policies: Vec<String>,
-    /// The policies, with the hash of version and parameters.
-    pub policies: Vec<NamedHash>,
+    /// The policies, and where each comes from.
+    pub policies: Vec<FrozenPolicy>,
+    /// The policy that was evaluated beside each of them and never enforced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<FrozenPolicy>,
     /// The model backends, with the hash of version and parameters.
     pub models: Vec<NamedHash>,
     /// The action parser, with the hash of version and parameters.
@@ -74,6 +78,40 @@ pub struct NamedHash {
     pub name: String,
     /// The hash.
     pub hash: Hash,
+}
+
+/// A policy of the study. A changed file has another content, and so another hash: a study under it
+/// is another study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrozenPolicy {
+    /// The name.
+    pub name: String,
+    /// Hash of version, parameters and content.
+    pub hash: Hash,
+    /// `built_in`, `composed`, or the host that runs it.
+    pub kind: String,
+    /// Its version; for a policy from a file, of the protocol or grammar that it speaks.
+    pub version: u32,
+    /// Hash of what it is made of, unless that is code of this program.
+    pub content_hash: Option<Hash>,
+}
+
+impl FrozenPolicy {
+    fn of(policy: &CastPolicy) -> Self {
+        let Origin {
+            kind,
+            version,
+            content,
+        } = policy.origin;
+        Self {
+            name: policy.name.to_string(),
+            hash: policy.hash,
+            kind: kind.to_owned(),
+            version,
+            content_hash: content.map(Hash),
+        }
+    }
 }
 
 /// A scenario of the study.
@@ -132,6 +170,13 @@ pub struct Circumstances {
     /// The models that were named by the file of a behaviour profile.
     #[serde(default)]
     pub model_files: Vec<String>,
+    /// The policies from files, as references relative to the study file: `rules:my.rules.ron`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy_files: Vec<String>,
+    /// The policies that answered differently when they were asked twice before the study: its rows
+    /// cannot be expected to come out the same again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_replayable: Vec<String>,
     /// How many workers it had.
     pub workers: Option<u64>,
     /// Hash of `rows.csv` as it was written.
@@ -252,9 +297,8 @@ fn frozen(plan: &Plan) -> Frozen {
         user: study.user,
         latents: study.latents,
         denominator_policies: study.denominator_policies.clone(),
-        policies: policies
-            .map(|policy| named(&policy.name, policy.hash))
-            .collect(),
+        policies: policies.map(FrozenPolicy::of).collect(),
+        shadow: plan.cast.shadow.as_ref().map(FrozenPolicy::of),
         models: models.map(|model| named(&model.name, model.hash)).collect(),
         parser: named(PARSER, plan.cast.parser_hash),
         scenarios: plan

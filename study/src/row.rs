@@ -4,6 +4,7 @@
 //! [`crate::metrics`], as are the header and the keys.
 
 mod lines;
+mod shadowed;
 
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -17,10 +18,11 @@ use crate::columns::{
 };
 use crate::metrics::Metrics;
 pub use lines::{csv_header, read_csv, read_csv_records, write_csv, write_csv_records};
+pub use shadowed::Shadowed;
 
 /// The version of the columns. A column added, removed or changed in meaning bumps it; a reader
 /// refuses any other version, and results are made anew rather than migrated.
-pub const ROW_SCHEMA: u32 = 5;
+pub const ROW_SCHEMA: u32 = 6;
 
 columns! {
     /// Which rollout a row is about, and how it ended.
@@ -95,12 +97,34 @@ columns! {
             null: "never",
             origin: P("4.3"),
         }
-        /// Hash of the version and parameters of the defence.
+        /// Hash of the version and parameters of the defence, and of what it is made of.
         policy_hash: Hash {
             over: "hash",
             stages: All,
             null: "never",
             origin: P("4.3"),
+        }
+        /// Where the defence comes from: `built_in`, `composed`, or the host that runs it: `process`,
+        /// `rules`, `cedar` or `wasm`.
+        policy_kind: Word {
+            over: "name",
+            stages: All,
+            null: "never",
+            origin: O("policies from outside"),
+        }
+        /// Its version; for a policy from a file, of the protocol or grammar that it speaks.
+        policy_version: u32 {
+            over: "version",
+            stages: All,
+            null: "never",
+            origin: O("policies from outside"),
+        }
+        /// Hash of what it is made of besides code of this program.
+        policy_content: Option<Hash> {
+            over: "hash",
+            stages: All,
+            null: "the defence is built in and has its default parameters",
+            origin: O("policies from outside"),
         }
         /// The model backend.
         model: Text {
@@ -248,6 +272,8 @@ pub struct Row {
     pub identity: Identity,
     /// Its numbers, shared by the rows of policies that behaved the same.
     pub metrics: Arc<Metrics>,
+    /// What the policy in the shadow would have ruled.
+    pub shadow: Shadowed,
 }
 
 /// Every column of a row, in order.
@@ -257,6 +283,7 @@ pub fn row_columns() -> &'static [Column] {
         let mut columns = Vec::new();
         Identity::columns(&mut columns);
         Metrics::columns(&mut columns);
+        Shadowed::columns(&mut columns);
         columns
     });
     &COLUMNS
@@ -317,6 +344,7 @@ impl Row {
     fn write(&self, out: &mut impl CellWriter) {
         self.identity.write(out);
         self.metrics.write(out);
+        self.shadow.write(out);
     }
 
     /// One line of JSON, its keys in column order.
@@ -360,7 +388,12 @@ impl Row {
         let mut cells = Reader::new(row_columns(), texts);
         let read = Identity::read(&mut cells).and_then(|identity| {
             let metrics = Arc::new(Metrics::read(&mut cells)?);
-            Ok(Self { identity, metrics })
+            let shadow = Shadowed::read(&mut cells)?;
+            Ok(Self {
+                identity,
+                metrics,
+                shadow,
+            })
         });
         read.map_err(|cell| RowsError::Cell { row, cell })
     }

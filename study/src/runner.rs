@@ -21,9 +21,9 @@ use engine::{Plugins, Rollout, Setting};
 use crate::journal::{Segment, Segments};
 use crate::latency::{Latencies, timed};
 use crate::plan::{Group, Plan};
-use crate::row::{Row, csv_header};
-pub use rows::row;
+use crate::row::{Row, Shadowed, csv_header};
 use rows::{Common, Course, Under};
+pub use rows::{ShadowPolicy, row};
 
 /// How far a study is, in rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,6 +227,10 @@ impl Worker {
             .rollout
             .get_or_insert_with(|| Rollout::new(scenario, plugins(plan, group, 0), &setting));
         let policies = &plan.cast.policies;
+        let shadow = plan.cast.shadow.as_ref().map(|policy| ShadowPolicy {
+            name: policy.name.clone(),
+            hash: policy.hash,
+        });
         let ids = plan.ids_of(group);
         let mut rows: Vec<Option<Row>> = vec![None; policies.len()];
         let mut common = None;
@@ -240,12 +244,18 @@ impl Worker {
                 let common =
                     common.get_or_insert_with(|| Common::of(rollout, &plan.fields(group, 0)));
                 let course = Course::of(rollout, setting.instrumentation);
+                // They rule the same, so the shadow saw the same beside each of them.
+                let shadowed = shadow
+                    .as_ref()
+                    .map_or_else(Shadowed::default, |shadow| shadow.seen(rollout));
                 for &End { position, fork } in ends {
                     let policy = &policies[position];
                     let under = Under {
                         rollout_id: ids[position],
                         policy: policy.name.clone(),
                         policy_hash: policy.hash,
+                        origin: policy.origin,
+                        shadow: shadowed.clone(),
                         fork,
                     };
                     rows[position] = Some(under.row(common, &course));
@@ -264,11 +274,10 @@ impl Worker {
 }
 
 fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
-    let policy = &plan.cast.policies[policy];
     let model = plan.part(group);
     Plugins {
-        policy: policy.make(),
-        policy_hash: policy.hash.0,
+        policy: plan.cast.make(policy),
+        policy_hash: plan.cast.policies[policy].hash.0,
         model: model.prepared.make(),
         model_hash: model.profile_hash.0,
         parser: Arc::clone(&model.readings) as _,

@@ -17,6 +17,9 @@ use crate::setup::Setting;
 /// The version of the trace format. A change of meaning raises it; new keys do not.
 pub const TRACE_SCHEMA: u32 = 1;
 
+/// The key of the header under which the files of the policy stand.
+pub const POLICY_FILES: &str = "policy_files";
+
 /// What the header says of a rollout.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'a> {
@@ -37,6 +40,8 @@ pub struct Header<'a> {
 pub struct Recipe<'a> {
     /// The parameters of the policy that were given.
     pub policy_parameters: &'a BTreeMap<String, String>,
+    /// The files of the policy as the user named them; none for one of this program.
+    pub policy_files: &'a [String],
     /// The hash of the policy with its parameters.
     pub policy_hash: u128,
     /// The hash of the model with its configuration.
@@ -99,6 +104,9 @@ fn header_line(header: Header<'_>, reveal: bool) -> Value {
     if let Some(recipe) = header.recipe {
         line["user"] = json!(header.setting.user.name());
         line["policy_parameters"] = json!(recipe.policy_parameters);
+        if !recipe.policy_files.is_empty() {
+            line[POLICY_FILES] = json!(recipe.policy_files);
+        }
         line["policy_hash"] = json!(hash(recipe.policy_hash));
         line["profile_hash"] = json!(hash(recipe.profile_hash));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::frames::{self, Reader, damaged};
+use crate::fault::PLUGIN_FAULT;
 use crate::ids::AgentId;
 use crate::model::Segment;
 use crate::policy::{
@@ -10,6 +11,8 @@ use crate::policy::{
     Proposal, ProposalVerdict, RecordView, RecoveryNotice, RecoveryVerdict, Ruling, SessionVerdict,
     Verdict, VerdictKind, View,
 };
+use crate::predicate::matches;
+use crate::reason::FACTS_MISSING;
 use crate::state::{RestoreError, SavedState};
 
 /// One pair of rulings on the same thing.
@@ -23,6 +26,17 @@ pub struct Sighting {
     pub observed: VerdictKind,
     /// The rule of the observed policy.
     pub rule: String,
+    /// At [`Hook::Proposal`]: whether the ledger authorises the call. False at other hooks.
+    pub authorized: bool,
+}
+
+impl Sighting {
+    /// Whether the observed policy had all the facts that it asked for, and ruled itself.
+    #[must_use]
+    pub fn is_covered(&self) -> bool {
+        let mut rules = self.rule.split('+');
+        !rules.any(|rule| [FACTS_MISSING, PLUGIN_FAULT].contains(&rule))
+    }
 }
 
 /// How often each pair of rulings occurred.
@@ -86,6 +100,7 @@ impl ShadowLog {
             out.push(sighting.observed as u8);
             out.extend_from_slice(&(sighting.rule.len() as u64).to_le_bytes());
             out.extend_from_slice(sighting.rule.as_bytes());
+            out.push(u8::from(sighting.authorized));
             out.extend_from_slice(&count.to_le_bytes());
         }
     }
@@ -102,11 +117,13 @@ impl ShadowLog {
             let rule = std::str::from_utf8(reader.sized()?)
                 .map_err(|_| damaged("a rule is not text"))?
                 .to_owned();
+            let authorized = one_of(&[false, true], reader.byte()?)?;
             let sighting = Sighting {
                 hook,
                 live,
                 observed,
                 rule,
+                authorized,
             };
             log.counts.insert(sighting, reader.number()?);
         }
@@ -179,6 +196,7 @@ impl Shadow {
     fn rule<V: Verdict>(
         &mut self,
         hook: Hook,
+        authorized: bool,
         view: &mut View<'_>,
         mut ask: impl FnMut(&mut dyn Policy, &mut View<'_>) -> Ruling<V>,
     ) -> Ruling<V> {
@@ -196,6 +214,7 @@ impl Shadow {
             live: live.verdict.kind(),
             observed: observed.verdict.kind(),
             rule: observed.reason.rule.into_owned(),
+            authorized,
         });
         live
     }
@@ -239,8 +258,18 @@ impl Policy for Shadow {
         self.live.hooks() | self.observed.hooks()
     }
 
+    fn enforced_hooks(&self) -> Hooks {
+        self.live.enforced_hooks()
+    }
+
+    fn shadow_log(&self) -> Option<&ShadowLog> {
+        Some(&self.log)
+    }
+
     fn on_session(&mut self, view: &mut View<'_>) -> Ruling<SessionVerdict> {
-        self.rule(Hook::Session, view, |policy, view| policy.on_session(view))
+        self.rule(Hook::Session, false, view, |policy, view| {
+            policy.on_session(view)
+        })
     }
 
     fn on_prompt(
@@ -249,19 +278,19 @@ impl Policy for Shadow {
         agent: AgentId,
         segments: &[Segment],
     ) -> Ruling<PromptVerdict> {
-        self.rule(Hook::Prompt, view, |policy, view| {
+        self.rule(Hook::Prompt, false, view, |policy, view| {
             policy.on_prompt(view, agent, segments)
         })
     }
 
     fn on_observation(&mut self, view: &mut View<'_>, inflow: Inflow<'_>) -> Ruling<InflowVerdict> {
-        self.rule(Hook::Observation, view, |policy, view| {
+        self.rule(Hook::Observation, false, view, |policy, view| {
             policy.on_observation(view, inflow)
         })
     }
 
     fn on_message(&mut self, view: &mut View<'_>, inflow: Inflow<'_>) -> Ruling<InflowVerdict> {
-        self.rule(Hook::Message, view, |policy, view| {
+        self.rule(Hook::Message, false, view, |policy, view| {
             policy.on_message(view, inflow)
         })
     }
@@ -271,7 +300,8 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         proposal: Proposal<'_>,
     ) -> Ruling<ProposalVerdict> {
-        self.rule(Hook::Proposal, view, |policy, view| {
+        let authorized = matches(proposal.view(), &view.briefing.ledger).is_some();
+        self.rule(Hook::Proposal, authorized, view, |policy, view| {
             policy.on_proposal(view, proposal)
         })
     }
@@ -281,7 +311,7 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        self.rule(Hook::MemoryWrite, view, |policy, view| {
+        self.rule(Hook::MemoryWrite, false, view, |policy, view| {
             policy.on_memory_write(view, record)
         })
     }
@@ -291,13 +321,13 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        self.rule(Hook::MemoryRead, view, |policy, view| {
+        self.rule(Hook::MemoryRead, false, view, |policy, view| {
             policy.on_memory_read(view, record)
         })
     }
 
     fn on_commit(&mut self, view: &mut View<'_>, proposal: Proposal<'_>) -> Ruling<CommitVerdict> {
-        self.rule(Hook::Commit, view, |policy, view| {
+        self.rule(Hook::Commit, false, view, |policy, view| {
             policy.on_commit(view, proposal)
         })
     }
@@ -307,7 +337,7 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         notice: RecoveryNotice<'_>,
     ) -> Ruling<RecoveryVerdict> {
-        self.rule(Hook::Recovery, view, |policy, view| {
+        self.rule(Hook::Recovery, false, view, |policy, view| {
             policy.on_recovery(view, notice)
         })
     }

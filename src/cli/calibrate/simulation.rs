@@ -20,6 +20,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::problem::Problem;
 use crate::cli::reports;
+use crate::cli::study::plans::Changes;
 use crate::cli::study::{plans, processors};
 
 /// What the profile is called while it is fitted: no draw depends on it.
@@ -85,7 +86,7 @@ impl Simulation {
             mut study,
             scenarios,
             ..
-        } = plans::load_shipped(study, None)?.plan;
+        } = plans::load_shipped(study, &Changes::default())?.plan;
         study.models = vec![FITTED.to_owned()];
         Ok(Self {
             study,

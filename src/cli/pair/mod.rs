@@ -5,11 +5,12 @@ mod sides;
 
 use std::path::PathBuf;
 
-use containment_bench::Choice;
+use containment_bench::{Choice, outside};
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::options::{Case, SettingArgs};
+use super::policies;
 use super::terminal::Terminal;
 
 /// How results are printed.
@@ -27,8 +28,8 @@ enum Format {
 pub(crate) struct Args {
     /// A world file, or the name of a shipped world
     world: PathBuf,
-    /// The policies, two or more
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',', required = true)]
+    /// The policies, two or more, each as `containment run --policy` takes it
+    #[arg(long, value_name = "A,B,...", required = true)]
     policies: Vec<String>,
     /// A parameter of one of the policies; may be given several times
     #[arg(long = "set", value_name = "POLICY.KEY=VALUE", value_parser = parameter)]
@@ -56,11 +57,15 @@ struct Parameter {
 
 /// Runs the policies and prints where they part and what differs.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let choices = choices(args)?;
-    let case = Case::load(&args.world, &args.setting, terminal)?;
+    let named = named(args)?;
+    let mut case = Case::load(&args.world, &args.setting, terminal)?;
+    let mut choices = Vec::new();
+    for name in &named {
+        choices.push(choice(&mut case, name, &args.set)?);
+    }
     let group = match (args.at, &args.under) {
         (Some(tick), Some(under)) => {
-            let under = choice(under, &args.set);
+            let under = choice(&mut case, under, &args.set)?;
             sides::from_tick(&case, &choices, tick, &under)?
         }
         _ => sides::from_start(&case, &choices)?,
@@ -71,6 +76,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         Format::Json => format!("{:#}", report::json(&case, &group, &comparisons)),
     };
     terminal.print(&text)?;
+    policies::tell_faults(&case.outside, terminal);
     Ok(Exit::Ok)
 }
 
@@ -90,8 +96,12 @@ fn parameter(text: &str) -> Result<Parameter, String> {
     }
 }
 
-fn choices(args: &Args) -> Result<Vec<Choice>, Failure> {
-    if args.policies.len() < 2 {
+/// The policies as they are named.
+fn named(args: &Args) -> Result<Vec<String>, Failure> {
+    let lists = args.policies.iter();
+    let lists = lists.map(|list| outside::reference::split(list));
+    let names: Vec<String> = lists.flatten().collect();
+    if names.len() < 2 {
         let help = "name another policy to compare with, as in `--policies none,tool_boundary`";
         return Err(Failure::usage(
             "a comparison needs two policies",
@@ -99,7 +109,7 @@ fn choices(args: &Args) -> Result<Vec<Choice>, Failure> {
         ));
     }
     let is_named = |parameter: &&Parameter| {
-        args.policies.contains(&parameter.policy) || args.under.as_ref() == Some(&parameter.policy)
+        names.contains(&parameter.policy) || args.under.as_ref() == Some(&parameter.policy)
     };
     if let Some(stray) = args.set.iter().find(|parameter| !is_named(parameter)) {
         let message = format!("`{}` has a parameter but is not run", stray.policy);
@@ -108,19 +118,15 @@ fn choices(args: &Args) -> Result<Vec<Choice>, Failure> {
             Some("name it in --policies".to_owned()),
         ));
     }
-    let names = args.policies.iter();
-    Ok(names.map(|name| choice(name, &args.set)).collect())
+    Ok(names)
 }
 
-fn choice(name: &str, parameters: &[Parameter]) -> Choice {
+fn choice(case: &mut Case, name: &str, parameters: &[Parameter]) -> Result<Choice, Failure> {
     let own = parameters
         .iter()
         .filter(|parameter| parameter.policy == name);
     let own = own.map(|parameter| (parameter.key.clone(), parameter.value.clone()));
-    Choice {
-        name: name.to_owned(),
-        parameters: own.collect(),
-    }
+    case.choice(name, own.collect())
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl Side {
         case: &Case,
         policy: &Choice,
         hashes: Hashes,
-        rollout: &Rollout,
+        rollout: &mut Rollout,
         fork: Option<ForkPoint>,
     ) -> Self {
         Self {
@@ -128,7 +128,7 @@ pub(super) fn from_tick(
         rollout.run();
         work.executed += rollout.executed_events() - fork.event;
         work.from_scratch += rollout.executed_events();
-        sides.push(Side::of(case, policy, hashes, &rollout, Some(fork)));
+        sides.push(Side::of(case, policy, hashes, &mut rollout, Some(fork)));
     }
     Ok(Group {
         sides,

@@ -69,8 +69,9 @@ pub(crate) struct Args {
 /// Steps through a rollout as the commands say.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let script = args.script.as_deref().map(parse_script).transpose()?;
-    let case = Case::load(&args.world, &args.setting, terminal)?;
-    let mut session = Session::new(&case, &args.policy.choice(), terminal)?;
+    let mut case = Case::load(&args.world, &args.setting, terminal)?;
+    let policy = args.policy.choice(&mut case)?;
+    let mut session = Session::new(&case, &policy, terminal)?;
     if let Some(path) = &args.from {
         let snapshot = read_snapshot(path)?;
         if !session.go_to(&snapshot) {

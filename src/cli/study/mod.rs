@@ -11,6 +11,7 @@ pub(crate) mod summary;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use containment_bench::outside;
 use study::folder::{FileError, Folder, FolderError, JOURNAL};
 use study::manifest::{Manifest, scenario_lines};
 use study::plan::Plan;
@@ -21,6 +22,7 @@ use study::shard::Shard;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::library::{Library, case_of_row};
+use super::policies;
 use super::problem::Problem;
 use super::rows;
 use super::terminal::Terminal;
@@ -28,7 +30,7 @@ use earlier::Earlier;
 use keep::Keeper;
 pub(crate) use keep::no_thread;
 pub(crate) use means::SHOWN as SHOWN_MEANS;
-use plans::LoadedPlan;
+use plans::{Changes, LoadedPlan};
 use progress::{Clock, ProgressChoice};
 pub(crate) use summary::SHOWN;
 use summary::{Run, Told};
@@ -67,6 +69,13 @@ pub(crate) struct Args {
     /// The study seed, instead of the one in the file
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Other policies than those in the file, each as `containment run --policy` takes it
+    #[arg(long, value_name = "A,B,...", requires = "out")]
+    policies: Option<String>,
+    /// A policy to be evaluated beside each and never enforced; the columns `shadow_...` say what it
+    /// would have ruled
+    #[arg(long, value_name = "POLICY")]
+    shadow: Option<String>,
     /// How the summary is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -83,8 +92,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let LoadedPlan {
         mut plan,
         model_files,
+        outside,
         warnings,
-    } = plans::load(args.file.as_deref(), args.seed)?;
+    } = plans::load(args.file.as_deref(), &args.changes())?;
     terminal.complain_all(&warnings);
     plan.shard = args.shard;
     let mut manifest = Manifest::freeze(&plan);
@@ -96,6 +106,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let file = args.file.as_ref();
     let file = file.filter(|file| plans::inside(Some(file)).is_none());
     manifest.circumstances.model_files = model_files;
+    manifest.circumstances.policy_files = outside.iter().map(policies::written).collect();
     manifest.circumstances.study_file = file.map(|file| file.display().to_string());
     let path = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let folder = Folder::open(&path).map_err(|error| unusable(&error))?;
@@ -129,7 +140,19 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         }),
     };
     told.print(args.format, terminal)?;
+    policies::tell_faults(&outside, terminal);
     Ok(tell_errors(&rows, &manifest, &path, terminal))
+}
+
+impl Args {
+    /// What the options say otherwise than the study file.
+    fn changes(&self) -> Changes {
+        Changes {
+            seed: self.seed,
+            policies: self.policies.as_deref().map(outside::reference::split),
+            shadow: self.shadow.clone(),
+        }
+    }
 }
 
 /// The folder of the result unless another is named. A shard has its own, so that those of one study

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use containment_bench::Bench;
+use containment_bench::outside::LoadedFile;
+use containment_bench::outside::reference::{Reference, ReferenceError};
 use plugins::registry::Registry;
 use plugins::value::Text;
-use study::plan::file::{self, Study};
+use study::plan::file::{self, NamedPolicy, Study};
 use study::plan::{Plan, PlanError, PlannedScenario};
 
 use crate::cli::codes::Code;
@@ -14,6 +16,7 @@ use crate::cli::failure::Failure;
 use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
 use crate::cli::nearest;
+use crate::cli::policies;
 use crate::cli::problem::{Complaint, Problem};
 use crate::cli::profiles;
 use crate::cli::scenes;
@@ -25,30 +28,52 @@ pub(crate) struct LoadedPlan {
     pub(crate) plan: Plan,
     /// The profiles of its models that are files, as the study names them.
     pub(crate) model_files: Vec<String>,
+    /// Its policies that are files.
+    pub(crate) outside: Vec<LoadedFile>,
     /// Warnings only.
     pub(crate) warnings: Vec<Complaint>,
 }
 
-/// The plan of the study in `path` or inside the program, of the main study without a path, under
-/// this study seed.
-pub(crate) fn load(path: Option<&Path>, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
-    load_one(path, inside(path), seed)
+/// What is to be otherwise than the study file says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    /// The study seed.
+    pub(crate) seed: Option<u64>,
+    /// The policies; their files are named relative to the current folder.
+    pub(crate) policies: Option<Vec<String>>,
+    /// The policy in their shadow; likewise.
+    pub(crate) shadow: Option<String>,
+}
+
+impl Changes {
+    /// Another study seed.
+    pub(crate) fn of_seed(seed: u64) -> Self {
+        Self {
+            seed: Some(seed),
+            ..Self::default()
+        }
+    }
+}
+
+/// The plan of the study in `path` or inside the program, of the main study without a path.
+pub(crate) fn load(path: Option<&Path>, changes: &Changes) -> Result<LoadedPlan, Failure> {
+    load_one(path, inside(path), changes)
 }
 
 /// The plan of a study inside the program, whatever files there are.
-pub(crate) fn load_shipped(name: &str, seed: Option<u64>) -> Result<LoadedPlan, Failure> {
+pub(crate) fn load_shipped(name: &str, changes: &Changes) -> Result<LoadedPlan, Failure> {
     let known = || shipped::STUDIES.iter().map(|study| study.name);
     let study = shipped::study(name).ok_or_else(|| {
         let problem = Problem::new(format!("there is no shipped study `{name}`"));
         problem.maybe_help(nearest::suggestion(name, known()))
     })?;
-    load_one(None, Some(study), seed)
+    load_one(None, Some(study), changes)
 }
 
 fn load_one(
     path: Option<&Path>,
     inside: Option<&'static ShippedStudy>,
-    seed: Option<u64>,
+    changes: &Changes,
 ) -> Result<LoadedPlan, Failure> {
     let (text, origin) = match (path, inside) {
         (Some(path), None) => (text_of(path)?, files::shown(path)),
@@ -58,7 +83,7 @@ fn load_one(
         }
     };
     let mut study = file::load(&text, &origin)?;
-    if let Some(seed) = seed {
+    if let Some(seed) = changes.seed {
         study.study_seed = seed;
     }
     let folder = match inside {
@@ -67,12 +92,14 @@ fn load_one(
     };
     let mut registry = Bench::built_in().registry;
     let model_files = register_profiles(&mut study, folder, &mut registry)?;
+    let outside = register_policies(&mut study, folder, changes, &mut registry)?;
     let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
     let plan = Plan::new(study, scenarios, &registry);
     let plan = plan.map_err(|error| unplanned(error, &origin))?;
     Ok(LoadedPlan {
         plan,
         model_files,
+        outside,
         warnings,
     })
 }
@@ -92,6 +119,73 @@ fn register_profiles(
         }
     }
     Ok(files)
+}
+
+/// Registers the policies of a study that are files or several in one, and puts what they are called
+/// in the place of what the study says, or of what is to be instead.
+fn register_policies(
+    study: &mut Study,
+    folder: Option<&Path>,
+    changes: &Changes,
+    registry: &mut Registry,
+) -> Result<Vec<LoadedFile>, Failure> {
+    let beside = folder.unwrap_or(Path::new(""));
+    let mut outside = Vec::new();
+    if let Some(policies) = &changes.policies {
+        let mut names = Vec::new();
+        for written in policies {
+            let registered =
+                policies::register(registry, &policies::parse(written)?, Path::new(HERE))?;
+            names.push(registered.name);
+            outside.extend(registered.files);
+        }
+        study.replace_policies(names);
+    } else {
+        for index in 0..study.policies.len() {
+            let written = study.policies[index].clone();
+            let policy = NamedPolicy::Live(index);
+            outside.extend(register_one(study, policy, &written, beside, registry)?);
+        }
+    }
+    match (&changes.shadow, study.shadow.clone()) {
+        (Some(written), _) => {
+            let registered =
+                policies::register(registry, &policies::parse(written)?, Path::new(HERE))?;
+            study.shadow = Some(registered.name);
+            outside.extend(registered.files);
+        }
+        (None, Some(written)) => {
+            let policy = NamedPolicy::Shadow;
+            outside.extend(register_one(study, policy, &written, beside, registry)?);
+        }
+        (None, None) => {}
+    }
+    Ok(outside)
+}
+
+/// The current folder.
+const HERE: &str = "";
+
+/// Registers a policy that the study file names. One that is a plain name is left as it is: the plan
+/// says at its place if there is none.
+fn register_one(
+    study: &mut Study,
+    policy: NamedPolicy,
+    written: &str,
+    folder: &Path,
+    registry: &mut Registry,
+) -> Result<Vec<LoadedFile>, Failure> {
+    let reference: Reference = written.parse().map_err(|error: ReferenceError| {
+        study.refusal(policy, error.to_string(), error.help.clone())
+    })?;
+    match &reference {
+        Reference::Named { parameters, .. } if parameters.is_empty() => Ok(Vec::new()),
+        _ => {
+            let registered = policies::register(registry, &reference, folder)?;
+            study.rename_policy(policy, registered.name)?;
+            Ok(registered.files)
+        }
+    }
 }
 
 /// The study inside the program that is meant: the main one without a path. A file comes first.

@@ -21,6 +21,7 @@ use super::scenes::Worlds;
 use crate::cli::differences;
 use crate::cli::library::case_of_row;
 use crate::cli::replay::run_again;
+use crate::cli::study::plans::Changes;
 use crate::cli::study::{plans, processors};
 
 /// The name of the check.
@@ -63,10 +64,11 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
 
 /// The plan of a result, if there is one that freezes everything as the manifest does.
 fn plan_of(manifest: &Manifest, folder: &Path) -> Option<Plan> {
-    let (frozen, seed) = (&manifest.frozen, Some(manifest.frozen.study_seed));
+    let frozen = &manifest.frozen;
+    let changes = Changes::of_seed(frozen.study_seed);
     let is_it = |plan: &Plan| Manifest::freeze(plan).frozen == *frozen;
     let Some(file) = &manifest.circumstances.study_file else {
-        let shipped = plans::load_shipped(&frozen.name, seed).ok()?;
+        let shipped = plans::load_shipped(&frozen.name, &changes).ok()?;
         return Some(shipped.plan).filter(is_it);
     };
     // It was named relative to the folder where the study ran: this one, or one around the result.
@@ -75,7 +77,7 @@ fn plan_of(manifest: &Manifest, folder: &Path) -> Option<Plan> {
     let places = std::iter::once(PathBuf::from(file)).chain(around);
     let loaded = places
         .filter(|place| place.is_file())
-        .filter_map(|place| plans::load(Some(&place), seed).ok());
+        .filter_map(|place| plans::load(Some(&place), &changes).ok());
     loaded.map(|loaded| loaded.plan).find(is_it)
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use study::columns::Hash;
 use study::expected::Expected;
 use study::folder::{MANIFEST, ROWS, SCENARIOS};
+use study::manifest::FrozenPolicy;
 use study::manifest::{Frozen, ScenarioLine};
 use study::rollout_id::{RolloutFields, hash_of_ids};
-use study::row::Identity;
+use study::row::{Identity, Row};
 
 use super::check::{Check, RESTORE, Trouble};
 use super::found::Found;
@@ -145,7 +146,8 @@ pub(super) fn identities(found: &Found) -> Check {
         rows.len()
     );
     let mut check = Check::new(NAME).looked_at(looked_at);
-    for (row, identity) in (1..).zip(rows.iter().map(|row| &row.identity)) {
+    for (row, whole) in (1..).zip(rows) {
+        let identity = &whole.identity;
         let Some(position) = positions.position(identity) else {
             let Identity {
                 scenario_id,
@@ -162,7 +164,9 @@ pub(super) fn identities(found: &Found) -> Check {
             continue;
         };
         let fields = positions.expected.fields(position);
-        for (column, stated, found) in compared(&fields, identity) {
+        let policy = positions.expected.policy(position);
+        let of_policy = of_policy(policy, positions.expected.shadow(), whole);
+        for (column, stated, found) in compared(&fields, identity).into_iter().chain(of_policy) {
             check.require(stated == found, || {
                 let message = format!("it is `{found}`, by the manifest `{stated}`");
                 Trouble::of(ROWS, message, RESTORE).row(row).field(column)
@@ -170,6 +174,46 @@ pub(super) fn identities(found: &Found) -> Check {
         }
     }
     check
+}
+
+/// The columns that say where a policy comes from and which stood in its shadow: what the manifest says,
+/// and what the row says. A row without numbers names no shadow.
+fn of_policy(
+    policy: &FrozenPolicy,
+    shadow: Option<&FrozenPolicy>,
+    row: &Row,
+) -> [(&'static str, String, String); 5] {
+    let hash = |hash: Option<Hash>| hash.map_or_else(|| "null".to_owned(), |it| it.to_string());
+    let text = |text: Option<&str>| text.unwrap_or("null").to_owned();
+    let (identity, seen) = (&row.identity, &row.shadow);
+    let shadow = shadow.filter(|_| !identity.has_errored());
+    [
+        (
+            "policy_kind",
+            policy.kind.clone(),
+            identity.policy_kind.to_string(),
+        ),
+        (
+            "policy_version",
+            policy.version.to_string(),
+            identity.policy_version.to_string(),
+        ),
+        (
+            "policy_content",
+            hash(policy.content_hash),
+            hash(identity.policy_content),
+        ),
+        (
+            "shadow",
+            text(shadow.map(|shadow| &*shadow.name)),
+            text(seen.shadow.as_deref()),
+        ),
+        (
+            "shadow_hash",
+            hash(shadow.map(|shadow| shadow.hash)),
+            hash(seen.shadow_hash),
+        ),
+    ]
 }
 
 /// The columns that the manifest decides: what it says, and what the row says.

@@ -91,7 +91,9 @@ fn known(found: &Found) -> BTreeSet<Hash> {
         return BTreeSet::new();
     };
     let frozen = &manifest.frozen;
-    let named = frozen.policies.iter().chain(&frozen.models);
+    let policies = frozen.policies.iter().chain(&frozen.shadow);
+    let of_policies = policies.flat_map(|policy| [Some(policy.hash), policy.content_hash]);
+    let models = frozen.models.iter().map(|model| Some(model.hash));
     let digests = [
         Some(manifest.digest),
         manifest.circumstances.rows_digest,
@@ -102,7 +104,7 @@ fn known(found: &Found) -> BTreeSet<Hash> {
     let scenarios = frozen.scenarios.iter().map(|scenario| scenario.hash);
     let digests = digests.into_iter().flatten();
     digests
-        .chain(named.map(|named| named.hash))
+        .chain(of_policies.chain(models).flatten())
         .chain(scenarios)
         .collect()
 }

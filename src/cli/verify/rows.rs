@@ -161,7 +161,7 @@ fn described(check: &mut Check, lines: &[ScenarioLine], rows: &[Row]) {
 fn stages(check: &mut Check, manifest: &Manifest, lines: &[ScenarioLine], rows: &[Row]) -> String {
     let frozen = &manifest.frozen;
     // A manifest without scenarios may list any number of the rest.
-    let each = [&frozen.policies, &frozen.models].map(Vec::len);
+    let each = [frozen.policies.len(), frozen.models.len()];
     let each = each
         .into_iter()
         .fold(frozen.seeds.len(), usize::saturating_mul);

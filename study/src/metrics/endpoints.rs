@@ -121,6 +121,14 @@ columns! {
             null: "never",
             origin: O("numerator of the assumed share"),
         }
+        /// Verdicts that stand in the place of an answer because a policy failed: it crashed, was too
+        /// slow, or gave no answer that is one.
+        plugin_faults: Option<u32> {
+            over: "verdicts",
+            stages: All,
+            null: "never",
+            origin: O("policies from outside"),
+        }
     }
 }
 
@@ -154,6 +162,7 @@ pub fn measure(finished: &Finished<'_>, events: &Events<'_>) -> Endpoints {
         unauthorized_commits: Some(commits.unauthorized),
         verdicts: Some(events.verdicts.given),
         assumed_verdicts: Some(events.verdicts.assumed),
+        plugin_faults: Some(events.verdicts.faults),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the metrics take from the events of a trace, in one pass over them: each metric needs a few
 //! kinds of event, and there are more events than anything else.
 
+use plugins::fault::PLUGIN_FAULT;
 use plugins::policy::{Basis, DEFAULT_ALLOW, Reason, VerdictKind};
 use plugins::trace::{Event, Happening};
 
@@ -77,6 +78,8 @@ pub struct Verdicts {
     pub given: u32,
     /// Those of them that rest on a stand-in for a detector, a planner or a person.
     pub assumed: u32,
+    /// Those in the place of an answer that a policy failed to give.
+    pub faults: u32,
     /// To ask the user.
     pub confirms: u32,
     holds: u32,
@@ -88,6 +91,8 @@ impl Verdicts {
         if reason.rule != DEFAULT_ALLOW {
             self.given += 1;
             self.assumed += u32::from(reason.basis == Basis::Assumed);
+            let mut rules = reason.rule.split('+');
+            self.faults += u32::from(rules.any(|rule| rule == PLUGIN_FAULT));
         }
         self.confirms += u32::from(verdict == VerdictKind::Confirm);
         self.holds += u32::from(verdict == VerdictKind::Hold);

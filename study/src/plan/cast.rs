@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plugins::action::ActionParser;
+use plugins::compose::shadow::Shadow;
 use plugins::model::PreparedModel;
 use plugins::parameters::Parameters;
 use plugins::policy::Policy;
-use plugins::registry::{CreateError, Factory, ModelFactory, Registry};
+use plugins::registry::{CreateError, Factory, ModelFactory, Origin, Registry};
 use plugins::value::Text;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -26,8 +27,10 @@ pub const PARSER: &str = "appendix_i";
 pub struct CastPolicy {
     /// Its name.
     pub name: Text,
-    /// Hash of its version and parameters.
+    /// Hash of its version, its parameters and what it is made of.
     pub hash: Hash,
+    /// Where it comes from.
+    pub origin: Origin,
     parameters: Parameters,
     factory: Factory<Box<dyn Policy>>,
 }
@@ -59,6 +62,8 @@ pub struct Part {
 pub struct Cast {
     /// The policies in the order of the study.
     pub policies: Vec<CastPolicy>,
+    /// The policy that is evaluated beside each of them and never enforced.
+    pub shadow: Option<CastPolicy>,
     /// The models in the order of the study.
     pub models: Vec<CastModel>,
     /// The parser.
@@ -104,6 +109,18 @@ impl CastPolicy {
     #[must_use]
     pub fn make(&self) -> Box<dyn Policy> {
         (self.factory)(&self.parameters).expect("made before from the same parameters")
+    }
+}
+
+impl Cast {
+    /// A new instance of the policy at this position, with the shadow beside it if there is one.
+    #[must_use]
+    pub fn make(&self, policy: usize) -> Box<dyn Policy> {
+        let live = self.policies[policy].make();
+        match &self.shadow {
+            Some(shadow) => Box::new(Shadow::new(live, shadow.make())),
+            None => live,
+        }
     }
 }
 
@@ -160,9 +177,20 @@ impl Cast {
                 }
             }
         }
+        let mut shadow = None;
+        if let Some(name) = &study.shadow {
+            match policy(name, registry) {
+                Ok(policy) => shadow = Some(policy),
+                Err(error) => {
+                    let known = registry.policies.infos().map(|info| &*info.name);
+                    report.refuse(Field::Shadow, 0, StudyCode::UnknownPolicy, &error, known);
+                }
+            }
+        }
         match parser(registry) {
             Ok((parser, parser_hash)) if report.is_empty() => Ok(Self {
                 policies,
+                shadow,
                 models,
                 parser,
                 parser_hash,
@@ -196,6 +224,7 @@ fn policy(name: &str, registry: &Registry) -> Result<CastPolicy, CreateError> {
     Ok(CastPolicy {
         name: name.into(),
         hash: Hash(hash),
+        origin: registry.policies.origin(name).expect("it was found before"),
         parameters,
         factory,
     })

@@ -44,8 +44,11 @@ struct StudyFile {
     study_seed: u64,
     /// The world files, relative to the study file.
     worlds: Vec<String>,
-    /// The policies by name.
+    /// The policies by name, or as a reference to files: `rules:my.rules.ron`.
     policies: Vec<String>,
+    /// A policy that is evaluated beside each of them and never enforced.
+    #[serde(default)]
+    shadow: Option<String>,
     /// The seeds of the rollouts.
     seeds: Vec<u64>,
     /// What recorded labels are.
@@ -113,6 +116,15 @@ impl From<InstrumentationFile> for Instrumentation {
     }
 }
 
+/// A policy that a study names, by where it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedPolicy {
+    /// The one at this position of `policies`.
+    Live(usize),
+    /// The one of `shadow`.
+    Shadow,
+}
+
 /// A checked study file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Study {
@@ -124,6 +136,8 @@ pub struct Study {
     pub worlds: Vec<String>,
     /// The policies.
     pub policies: Vec<String>,
+    /// The policy in their shadow.
+    pub shadow: Option<String>,
     /// The seeds of the rollouts.
     pub seeds: Vec<u64>,
     /// What recorded labels are.
@@ -145,6 +159,54 @@ impl Study {
     /// An empty report on the file.
     pub(super) fn report(&self) -> StudyReport {
         StudyReport::new(&self.origin, &self.text)
+    }
+
+    /// A report that the policy at this position, or the shadow, is wrong.
+    #[must_use]
+    pub fn refusal(&self, policy: NamedPolicy, message: String, help: String) -> StudyReport {
+        let mut report = self.report();
+        let (field, index) = match policy {
+            NamedPolicy::Live(index) => (Field::Policies, index),
+            NamedPolicy::Shadow => (Field::Shadow, 0),
+        };
+        report.push(field, index, StudyCode::UnknownPolicy, message, Some(help));
+        report
+    }
+
+    /// Puts other policies in the place of those that the file names. The denominator policies of the
+    /// file stay if all of them still run; otherwise all policies are.
+    pub fn replace_policies(&mut self, policies: Vec<String>) {
+        let denominators = &self.denominator_policies;
+        if !denominators.iter().all(|name| policies.contains(name)) {
+            self.denominator_policies.clone_from(&policies);
+        }
+        self.policies = policies;
+    }
+
+    /// Puts what the registry calls a policy in the place of what the file says, wherever it does.
+    ///
+    /// # Errors
+    /// When another policy of the study is called so.
+    pub fn rename_policy(&mut self, policy: NamedPolicy, name: String) -> Result<(), StudyReport> {
+        let index = match policy {
+            NamedPolicy::Live(index) => index,
+            NamedPolicy::Shadow => {
+                self.shadow = Some(name);
+                return Ok(());
+            }
+        };
+        if self.policies[..index].contains(&name) {
+            let message = format!("two policies of the study are called `{name}`");
+            let help = "name it once, or rename one of the files".to_owned();
+            return Err(self.refusal(policy, message, help));
+        }
+        let written = std::mem::replace(&mut self.policies[index], name.clone());
+        for denominator in &mut self.denominator_policies {
+            if *denominator == written {
+                denominator.clone_from(&name);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -218,6 +280,7 @@ fn checked(file: StudyFile, mut report: StudyReport) -> Result<Study, StudyRepor
         study_seed: file.study_seed,
         worlds: file.worlds,
         policies: file.policies,
+        shadow: file.shadow,
         seeds: file.seeds,
         instrumentation: file.instrumentation.into(),
         user: file.user,

@@ -15,6 +15,7 @@ pub(super) enum Field {
     Seeds,
     Models,
     DenominatorPolicies,
+    Shadow,
 }
 
 impl Field {
@@ -27,6 +28,7 @@ impl Field {
             Self::Seeds => "seeds",
             Self::Models => "models",
             Self::DenominatorPolicies => "denominator_policies",
+            Self::Shadow => "shadow",
         }
     }
 }

@@ -53,6 +53,7 @@ pub fn write_csv_records<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Vec<u8>
                 written.insert(Arc::as_ptr(&row.metrics), place);
             }
         }
+        row.shadow.write(&mut line);
         line.finish();
     }
     csv.shrink_to_fit();

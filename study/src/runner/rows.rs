@@ -8,6 +8,7 @@ use std::sync::Arc;
 use engine::Rollout;
 use engine::export::names;
 use engine::fork::ForkPoint;
+use plugins::registry::Origin;
 use plugins::setting::Instrumentation;
 use plugins::trace::Outcome;
 use plugins::value::Text;
@@ -16,7 +17,7 @@ use worlds::spec::{Domain, Stage};
 use crate::columns::{Hash, Word};
 use crate::metrics::{Finished, Metrics, measure};
 use crate::rollout_id::RolloutFields;
-use crate::row::{COMPLETED, Identity, ROW_SCHEMA, Row};
+use crate::row::{COMPLETED, Identity, ROW_SCHEMA, Row, Shadowed};
 
 /// What the provider of a simulated model does with the seed.
 const KEYED: &str = "keyed";
@@ -117,8 +118,35 @@ pub(super) struct Under {
     pub(super) rollout_id: Hash,
     pub(super) policy: Text,
     pub(super) policy_hash: Hash,
+    /// Where it comes from.
+    pub(super) origin: Origin,
+    /// What was seen of the policy in its shadow.
+    pub(super) shadow: Shadowed,
     /// Where it left what the group shares; nothing if it was run from the start.
     pub(super) fork: Option<ForkPoint>,
+}
+
+/// The policy in the shadow of others.
+#[derive(Clone, Debug)]
+pub struct ShadowPolicy {
+    /// Its name.
+    pub name: Text,
+    /// Hash of its version, its parameters and what it is made of.
+    pub hash: Hash,
+}
+
+impl ShadowPolicy {
+    /// What was seen of it in a rollout that has ended.
+    pub(super) fn seen(&self, rollout: &mut Rollout) -> Shadowed {
+        if matches!(rollout.outcome(), Some(Outcome::Errored(_))) {
+            // Every number of a rollout that failed is null.
+            return Shadowed::default();
+        }
+        let log = rollout.shadow_log();
+        log.map_or_else(Shadowed::default, |log| {
+            Shadowed::of(self.name.clone(), self.hash, log)
+        })
+    }
 }
 
 /// The row of a rollout that has ended, run with these fields.
@@ -126,11 +154,19 @@ pub(super) struct Under {
 /// # Panics
 /// When the rollout has not ended.
 #[must_use]
-pub fn row(rollout: &Rollout, fields: &RolloutFields, fork: Option<ForkPoint>) -> Row {
+pub fn row(
+    rollout: &mut Rollout,
+    fields: &RolloutFields,
+    origin: Origin,
+    shadow: Option<&ShadowPolicy>,
+    fork: Option<ForkPoint>,
+) -> Row {
     let under = Under {
         rollout_id: fields.id(),
         policy: fields.policy.clone(),
         policy_hash: fields.policy_hash,
+        origin,
+        shadow: shadow.map_or_else(Shadowed::default, |shadow| shadow.seen(rollout)),
         fork,
     };
     let course = Course::of(rollout, fields.instrumentation);
@@ -152,6 +188,9 @@ impl Under {
             memory: common.memory.clone(),
             policy: self.policy,
             policy_hash: self.policy_hash,
+            policy_kind: self.origin.kind.into(),
+            policy_version: self.origin.version,
+            policy_content: self.origin.content.map(Hash),
             model: common.model.clone(),
             profile_hash: common.profile_hash,
             instrumentation: common.instrumentation.clone(),
@@ -173,6 +212,7 @@ impl Under {
         Row {
             identity,
             metrics: Arc::clone(&course.metrics),
+            shadow: self.shadow,
         }
     }
 }

@@ -1,0 +1,167 @@
+//! Policies of the user: how the command line and study files name them, and what went wrong in them.
+
+use std::path::{Path, PathBuf};
+
+use containment_bench::outside::reference::{FileReference, Reference, ReferenceError};
+use containment_bench::outside::{self, LoadedFile, OutsideError, Registered};
+use plugins::loaded::{Fault, Mistake};
+use plugins::registry::Registry;
+
+use super::codes::Code;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::options::plugin_failure;
+use super::problem::{Complaint, Problem};
+use super::shown::on_one_line;
+use super::terminal::Terminal;
+
+/// Faults of one policy that are told.
+const MOST_TOLD: usize = 3;
+/// Lines of a standard error that are told.
+const MOST_LINES: usize = 12;
+
+/// Reads a reference.
+pub(crate) fn parse(text: &str) -> Result<Reference, Failure> {
+    text.parse().map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &ReferenceError) -> Failure {
+    Failure::usage(error.to_string(), Some(error.help.clone()))
+}
+
+/// Registers the policy that `reference` names; paths are relative to `folder`.
+pub(crate) fn register(
+    registry: &mut Registry,
+    reference: &Reference,
+    folder: &Path,
+) -> Result<Registered, Failure> {
+    outside::register(registry, reference, folder).map_err(|error| failure(registry, error))
+}
+
+/// Registers a policy by what it is called in a row or a trace. The files in it are looked for among
+/// `files`, by what they are called.
+pub(crate) fn register_called(
+    registry: &mut Registry,
+    name: &str,
+    files: &[FileReference],
+) -> Result<Registered, Failure> {
+    let reference = parse(name)?;
+    if let Some(missing) = reference
+        .files()
+        .into_iter()
+        .find(|file| !files.iter().any(|known| known.name() == file.name()))
+    {
+        let message = format!("the file of the policy `{}` is not found", missing.name());
+        let help = "put it back where it was: beside the study or the trace";
+        return Err(Problem::new(message)
+            .code(Code::WrongFile)
+            .help(help)
+            .into());
+    }
+    let found = reference.with_files(&|file| {
+        let known = files.iter().find(|known| known.name() == file.name());
+        known.unwrap_or(file).clone()
+    });
+    register(registry, &found, Path::new(""))
+}
+
+/// Of the files of policies, written relative to one of `folders`, those that are there.
+pub(crate) fn existing(written: &[String], folders: &[PathBuf]) -> Vec<FileReference> {
+    let references = written.iter().filter_map(|text| text.parse().ok());
+    let files = references.flat_map(|reference: Reference| {
+        let files = reference.files().into_iter().cloned();
+        files.collect::<Vec<_>>()
+    });
+    let found = files.filter_map(|file| {
+        let mut paths = folders.iter().map(|folder| folder.join(&file.path));
+        let path = paths.find(|path| path.is_file())?;
+        Some(FileReference {
+            path: path.to_str()?.to_owned(),
+            ..file
+        })
+    });
+    found.collect()
+}
+
+/// How a policy from a file was written, in the form that reads back.
+pub(crate) fn written(file: &LoadedFile) -> String {
+    let FileReference { host, path } = &file.reference;
+    let is_plain = |letter: char| !" ,()\"".contains(letter);
+    if path.chars().all(is_plain) {
+        format!("{}:{path}", host.name())
+    } else {
+        format!("{}:\"{path}\"", host.name())
+    }
+}
+
+/// Why a policy could not be registered.
+pub(crate) fn failure(registry: &Registry, error: OutsideError) -> Failure {
+    match error {
+        OutsideError::File {
+            file,
+            text,
+            mistakes,
+        } => {
+            let name = files::shown(&file);
+            let mut failure = Failure::new(Exit::Invalid, Problem::new(""));
+            let told = mistakes.iter();
+            let told = told.map(|mistake| problem(&name, text.as_deref(), mistake).into());
+            failure.complaints = told.collect::<Vec<Complaint>>();
+            failure
+        }
+        OutsideError::SameName(_) => Failure::new(
+            Exit::Invalid,
+            Problem::new(error.to_string()).code(Code::WrongFile),
+        ),
+        OutsideError::Plugin(error) => plugin_failure(registry, &error),
+    }
+}
+
+/// A mistake in the file called `name`.
+pub(crate) fn problem(name: &str, text: Option<&str>, mistake: &Mistake) -> Problem {
+    let problem = Problem::new(&*mistake.message)
+        .code(Code::PolicySyntax)
+        .maybe_help(mistake.help.clone());
+    match (text, &mistake.place) {
+        (Some(text), Some(place)) => {
+            let before = text.get(..place.start).unwrap_or(text);
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let line = 1 + before.matches('\n').count();
+            problem.at(name, text, line, 1 + before[line_start..].chars().count())
+        }
+        _ => problem.file(name),
+    }
+}
+
+/// Tells the first faults of policies from files, each with the end of its standard error.
+pub(crate) fn tell_faults(files: &[LoadedFile], terminal: &Terminal) {
+    for file in files {
+        let Some(faults) = &file.policy.faults else {
+            continue;
+        };
+        let count = faults.count();
+        if count == 0 {
+            continue;
+        }
+        let name = file.reference.name();
+        let plural = if count == 1 { "" } else { "s" };
+        terminal.note(&format!(
+            "`{name}` failed {count} time{plural}: each is a refusal under the rule `plugin_fault`"
+        ));
+        for fault in faults.first().iter().take(MOST_TOLD) {
+            tell(fault, terminal);
+        }
+    }
+}
+
+fn tell(fault: &Fault, terminal: &Terminal) {
+    let at = fault.hook.map_or_else(String::new, |hook| {
+        format!(" at the hook `{}`", engine::export::names::word(&hook))
+    });
+    terminal.note(&format!("  {}{at}", on_one_line(&fault.message)));
+    let lines: Vec<&str> = fault.standard_error.lines().collect();
+    for line in &lines[lines.len().saturating_sub(MOST_LINES)..] {
+        terminal.note(&format!("    {}", on_one_line(line)));
+    }
+}
