@@ -218,11 +218,7 @@ struct Worker {
 impl Worker {
     fn run(&mut self, plan: &Plan, group: Group) -> Done {
         let scenario = &plan.scenarios[group.scenario].scenario;
-        let setting = Setting {
-            key: plan.key(group),
-            instrumentation: plan.study.instrumentation,
-            user: plan.study.user,
-        };
+        let setting = setting(plan, group);
         let rollout = self
             .rollout
             .get_or_insert_with(|| Rollout::new(scenario, plugins(plan, group, 0), &setting));
@@ -273,7 +269,19 @@ impl Worker {
     }
 }
 
-fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
+/// What is fixed for the rollouts of a group.
+#[must_use]
+pub fn setting(plan: &Plan, group: Group) -> Setting {
+    Setting {
+        key: plan.key(group),
+        instrumentation: plan.study.instrumentation,
+        user: plan.study.user,
+    }
+}
+
+/// The plugins of the rollout of a group under the policy at this position.
+#[must_use]
+pub fn plugins(plan: &Plan, group: Group, policy: usize) -> Plugins {
     let model = plan.part(group);
     Plugins {
         policy: plan.cast.make(policy),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::frames::{self, Reader, damaged};
 use crate::fault::PLUGIN_FAULT;
-use crate::ids::AgentId;
+use crate::ids::{AgentId, CallId};
 use crate::model::Segment;
 use crate::policy::{
     CommitVerdict, Hook, Hooks, Inflow, InflowVerdict, MemoryVerdict, Policy, PromptVerdict,
@@ -26,7 +26,16 @@ pub struct Sighting {
     pub observed: VerdictKind,
     /// The rule of the observed policy.
     pub rule: String,
-    /// At [`Hook::Proposal`]: whether the ledger authorises the call. False at other hooks.
+    /// At [`Hook::Proposal`]: the call.
+    pub call: Option<ProposedCall>,
+}
+
+/// A call on which two policies ruled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProposedCall {
+    /// Which.
+    pub id: CallId,
+    /// Whether the ledger authorises it.
     pub authorized: bool,
 }
 
@@ -100,7 +109,10 @@ impl ShadowLog {
             out.push(sighting.observed as u8);
             out.extend_from_slice(&(sighting.rule.len() as u64).to_le_bytes());
             out.extend_from_slice(sighting.rule.as_bytes());
-            out.push(u8::from(sighting.authorized));
+            // Calls are counted from 1, so that none is 0.
+            let call = sighting.call.map_or(0, |call| u64::from(call.id.0) + 1);
+            out.extend_from_slice(&call.to_le_bytes());
+            out.push(u8::from(sighting.call.is_some_and(|call| call.authorized)));
             out.extend_from_slice(&count.to_le_bytes());
         }
     }
@@ -117,13 +129,13 @@ impl ShadowLog {
             let rule = std::str::from_utf8(reader.sized()?)
                 .map_err(|_| damaged("a rule is not text"))?
                 .to_owned();
-            let authorized = one_of(&[false, true], reader.byte()?)?;
+            let call = read_call(reader)?;
             let sighting = Sighting {
                 hook,
                 live,
                 observed,
                 rule,
-                authorized,
+                call,
             };
             log.counts.insert(sighting, reader.number()?);
         }
@@ -161,6 +173,17 @@ const KINDS: [VerdictKind; 12] = [
     VerdictKind::Abort,
 ];
 
+fn read_call(reader: &mut Reader<'_>) -> Result<Option<ProposedCall>, RestoreError> {
+    let number = reader.number()?;
+    let authorized = one_of(&[false, true], reader.byte()?)?;
+    let Some(id) = number.checked_sub(1) else {
+        return Ok(None);
+    };
+    let id = u32::try_from(id).map_err(|_| damaged("a call that cannot be"))?;
+    let id = CallId(id);
+    Ok(Some(ProposedCall { id, authorized }))
+}
+
 fn one_of<T: Copy>(all: &[T], number: u8) -> Result<T, RestoreError> {
     all.get(usize::from(number))
         .copied()
@@ -196,7 +219,7 @@ impl Shadow {
     fn rule<V: Verdict>(
         &mut self,
         hook: Hook,
-        authorized: bool,
+        call: Option<ProposedCall>,
         view: &mut View<'_>,
         mut ask: impl FnMut(&mut dyn Policy, &mut View<'_>) -> Ruling<V>,
     ) -> Ruling<V> {
@@ -214,7 +237,7 @@ impl Shadow {
             live: live.verdict.kind(),
             observed: observed.verdict.kind(),
             rule: observed.reason.rule.into_owned(),
-            authorized,
+            call,
         });
         live
     }
@@ -267,7 +290,7 @@ impl Policy for Shadow {
     }
 
     fn on_session(&mut self, view: &mut View<'_>) -> Ruling<SessionVerdict> {
-        self.rule(Hook::Session, false, view, |policy, view| {
+        self.rule(Hook::Session, None, view, |policy, view| {
             policy.on_session(view)
         })
     }
@@ -278,19 +301,19 @@ impl Policy for Shadow {
         agent: AgentId,
         segments: &[Segment],
     ) -> Ruling<PromptVerdict> {
-        self.rule(Hook::Prompt, false, view, |policy, view| {
+        self.rule(Hook::Prompt, None, view, |policy, view| {
             policy.on_prompt(view, agent, segments)
         })
     }
 
     fn on_observation(&mut self, view: &mut View<'_>, inflow: Inflow<'_>) -> Ruling<InflowVerdict> {
-        self.rule(Hook::Observation, false, view, |policy, view| {
+        self.rule(Hook::Observation, None, view, |policy, view| {
             policy.on_observation(view, inflow)
         })
     }
 
     fn on_message(&mut self, view: &mut View<'_>, inflow: Inflow<'_>) -> Ruling<InflowVerdict> {
-        self.rule(Hook::Message, false, view, |policy, view| {
+        self.rule(Hook::Message, None, view, |policy, view| {
             policy.on_message(view, inflow)
         })
     }
@@ -300,8 +323,11 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         proposal: Proposal<'_>,
     ) -> Ruling<ProposalVerdict> {
-        let authorized = matches(proposal.view(), &view.briefing.ledger).is_some();
-        self.rule(Hook::Proposal, authorized, view, |policy, view| {
+        let call = ProposedCall {
+            id: proposal.call.id,
+            authorized: matches(proposal.view(), &view.briefing.ledger).is_some(),
+        };
+        self.rule(Hook::Proposal, Some(call), view, |policy, view| {
             policy.on_proposal(view, proposal)
         })
     }
@@ -311,7 +337,7 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        self.rule(Hook::MemoryWrite, false, view, |policy, view| {
+        self.rule(Hook::MemoryWrite, None, view, |policy, view| {
             policy.on_memory_write(view, record)
         })
     }
@@ -321,13 +347,13 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         record: RecordView<'_>,
     ) -> Ruling<MemoryVerdict> {
-        self.rule(Hook::MemoryRead, false, view, |policy, view| {
+        self.rule(Hook::MemoryRead, None, view, |policy, view| {
             policy.on_memory_read(view, record)
         })
     }
 
     fn on_commit(&mut self, view: &mut View<'_>, proposal: Proposal<'_>) -> Ruling<CommitVerdict> {
-        self.rule(Hook::Commit, false, view, |policy, view| {
+        self.rule(Hook::Commit, None, view, |policy, view| {
             policy.on_commit(view, proposal)
         })
     }
@@ -337,7 +363,7 @@ impl Policy for Shadow {
         view: &mut View<'_>,
         notice: RecoveryNotice<'_>,
     ) -> Ruling<RecoveryVerdict> {
-        self.rule(Hook::Recovery, false, view, |policy, view| {
+        self.rule(Hook::Recovery, None, view, |policy, view| {
             policy.on_recovery(view, notice)
         })
     }

@@ -6,6 +6,7 @@ pub(crate) mod earlier;
 mod keep;
 mod means;
 mod progress;
+mod shadow;
 pub(crate) mod summary;
 
 use std::num::NonZeroUsize;

@@ -10,7 +10,7 @@ use study::results::summary;
 use study::row::{Row, row_columns};
 use study::runner::Outcomes;
 
-use super::{Format, means};
+use super::{Format, means, shadow};
 use crate::cli::failure::Failure;
 use crate::cli::table::Table;
 use crate::cli::terminal::Terminal;
@@ -88,13 +88,16 @@ impl Told<'_> {
             format!("shard    {shard}; `containment merge` puts all shards of the study together\n")
         });
         format!(
-            "{}\n{}{} rollouts of {} worlds under {} policies, seeds {}{}\n\
+            "{}\n{}{}{} rollouts of {} worlds under {} policies, seeds {}{}\n\
              {}{}manifest {}\nrows     {}\nresult   {}\n",
             if frozen.scenarios.len() > means::MOST_WORLDS {
                 means::table(self.manifest, self.rows)
             } else {
                 self.table()
             },
+            shadow::report(self.manifest, self.rows)
+                .map(|report| format!("{report}\n"))
+                .unwrap_or_default(),
             self.rows.len(),
             part.unwrap_or_default(),
             frozen.scenarios.len(),

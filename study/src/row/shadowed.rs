@@ -110,6 +110,7 @@ impl Shadowed {
             Some(held.map(|(_, count)| count).sum())
         };
         let allows = |kind: VerdictKind| kind == VerdictKind::Allow;
+        let is_authorized = |seen: &Sighting| seen.call.is_some_and(|call| call.authorized);
         let refuses = |seen: &Sighting| allows(seen.live) && !allows(seen.observed);
         Self {
             shadow: Some(name),
@@ -118,7 +119,7 @@ impl Shadowed {
             shadow_covered: count(&Sighting::is_covered),
             shadow_differs: count(&|seen| seen.live != seen.observed),
             shadow_refuses: count(&refuses),
-            shadow_refuses_authorized: count(&|seen| refuses(seen) && seen.authorized),
+            shadow_refuses_authorized: count(&|seen| refuses(seen) && is_authorized(seen)),
             shadow_permits: count(&|seen| allows(seen.observed) && !allows(seen.live)),
             shadow_dropped: Some(log.dropped()),
         }

@@ -71,6 +71,21 @@ fn hooks_and_kinds_stand_at_the_place_of_their_number() {
 }
 
 #[test]
+fn what_lacked_a_fact_or_failed_is_not_covered() {
+    let seen = |rule: &str| Sighting {
+        hook: Hook::Proposal,
+        live: VerdictKind::Allow,
+        observed: VerdictKind::Block,
+        rule: rule.to_owned(),
+        call: None,
+    };
+    assert!(seen("a+b").is_covered());
+    for rule in ["a+facts_missing", "facts_missing", "plugin_fault+a"] {
+        assert!(!seen(rule).is_covered(), "{rule}");
+    }
+}
+
+#[test]
 fn the_log_is_limited() {
     let mut log = ShadowLog::default();
     for number in 0..1_500 {
@@ -79,6 +94,7 @@ fn the_log_is_limited() {
             live: VerdictKind::Allow,
             observed: VerdictKind::Block,
             rule: format!("rule_{number}"),
+            call: None,
         });
     }
     assert_eq!(log.counts().count(), 1_000);

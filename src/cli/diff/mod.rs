@@ -1,4 +1,6 @@
-//! `containment diff`: where two traces, or two results, differ.
+//! `containment diff`: where two traces, two results, or the rulings of two policies differ.
+
+mod policies;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,10 +34,17 @@ enum Format {
 /// The options of `diff`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A trace file, or a result folder
+    /// A trace file, a result folder, or a policy as `containment run --policy` takes it
     first: PathBuf,
     /// Another of the same kind
     second: PathBuf,
+    /// For two policies: the study about whose calls both are asked, a file or a shipped one [default:
+    /// the main study]
+    #[arg(long, value_name = "STUDY")]
+    study: Option<PathBuf>,
+    /// For two policies: the policy that is enforced meanwhile
+    #[arg(long, value_name = "POLICY", default_value = "none")]
+    under: String,
     /// How results are printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -43,7 +52,14 @@ pub(crate) struct Args {
 
 /// Compares and prints what differs.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let names = [&args.first, &args.second].map(|path| files::shown(path));
+    let named = [&args.first, &args.second];
+    if named
+        .into_iter()
+        .all(|name| policies::is_policy(name, args.study.is_some()))
+    {
+        return of_policies(args, terminal);
+    }
+    let names = named.map(|path| files::shown(path));
     let (text, json) = match (records::read(&args.first)?, records::read(&args.second)?) {
         (Record::Trace(a), Record::Trace(b)) => of_traces(&a, &b),
         (Record::Results(a), Record::Results(b)) => of_results(&a, &b, &names),
@@ -53,16 +69,27 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
             return Err(Failure::usage(message, Some(help.to_owned())));
         }
     };
-    let is_same = json["same"] == true;
+    told(args, &text, &json, terminal)
+}
+
+fn told(args: &Args, text: &str, json: &Value, terminal: &Terminal) -> Result<Exit, Failure> {
     match args.format {
-        Format::Text => terminal.print(&text)?,
+        Format::Text => terminal.print(text)?,
         Format::Json => terminal.print(&format!("{json:#}"))?,
     }
-    Ok(if is_same {
+    Ok(if json["same"] == true {
         Exit::Ok
     } else {
         Exit::NotDeterministic
     })
+}
+
+fn of_policies(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    let written = [&args.first, &args.second].map(|name| name.to_str().unwrap_or_default());
+    let compared = policies::compare(written, args.study.as_deref(), &args.under)?;
+    let exit = told(args, &compared.text(), &compared.json(), terminal)?;
+    super::policies::tell_faults(&compared.outside, terminal);
+    Ok(exit)
 }
 
 fn of_traces(a: &TraceFile, b: &TraceFile) -> (String, Value) {
