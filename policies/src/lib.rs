@@ -14,6 +14,7 @@ pub mod cross_agent_taint_firewall;
 pub mod intent_ledger_v2;
 pub mod none;
 pub mod prompt_only;
+pub mod recipient_guard;
 pub mod rollback_v2;
 pub mod rules;
 pub mod structured_guard;
@@ -28,6 +29,7 @@ use cross_agent_taint_firewall::CrossAgentTaintFirewall;
 use intent_ledger_v2::IntentLedgerV2;
 use none::NoDefence;
 use prompt_only::PromptOnly;
+use recipient_guard::RecipientGuard;
 use rollback_v2::RollbackV2;
 use structured_guard::StructuredGuard;
 use taint_only_v1::TaintOnlyV1;
@@ -87,6 +89,12 @@ fn built_in() -> Vec<(PluginInfo, Factory<Box<dyn Policy>>)> {
             "intent_ledger_v2 with a checkpoint for e-mail and rollback of revoked sources.",
             RollbackV2::parameters(),
             |parameters| Box::new(RollbackV2::of_parameters(parameters)),
+        ),
+        plugin(
+            "recipient_guard",
+            "The policy that is also written in every language of `docs/book`; our definition.",
+            Vec::new(),
+            |_| Box::new(RecipientGuard),
         ),
         plugin(
             "cross_agent_taint_firewall",
