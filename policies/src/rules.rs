@@ -4,45 +4,9 @@
 //! (`plugins::compose`) joins the ids of several rules by `+`.
 
 use plugins::compose::REWRITE_CONFLICT;
-use plugins::policy::{DEFAULT_ALLOW, DenialReason, Reason, VerdictKind};
+use plugins::policy::{DEFAULT_ALLOW, DenialReason, VerdictKind};
 
-/// Where a rule comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The paper states it, in the equation, table or section named in the documentation.
-    Paper,
-    /// Inferred from the published numbers, or ours where the paper is silent.
-    Inferred,
-}
-
-/// One rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Its stable identifier.
-    pub id: &'static str,
-    /// The verdict that it gives.
-    pub verdict: VerdictKind,
-    /// What the agent is told; none if the rule never denies.
-    pub denial: Option<DenialReason>,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// The policies that use it, by name; none if it belongs to all of them or to a composition.
-    pub policies: &'static [&'static str],
-    /// What it says, with its source.
-    pub doc: &'static str,
-}
-
-impl Rule {
-    /// A reason that names this rule. The denial of a rule that never denies is never read.
-    #[must_use]
-    pub const fn reason(&self) -> Reason {
-        let denial = match self.denial {
-            Some(denial) => denial,
-            None => DenialReason::PluginFault,
-        };
-        Reason::new(self.id, denial)
-    }
-}
+pub use plugins::rule::{Origin, Rule};
 
 /// The rule called `id`.
 #[must_use]
