@@ -26,6 +26,7 @@ pub mod policy;
 pub mod predicate;
 pub mod reason;
 pub mod registry;
+pub mod rule;
 pub mod setting;
 pub mod state;
 pub mod tool;

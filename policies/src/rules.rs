@@ -4,45 +4,10 @@
 //! (`plugins::compose`) joins the ids of several rules by `+`.
 
 use plugins::compose::REWRITE_CONFLICT;
-use plugins::policy::{DEFAULT_ALLOW, DenialReason, Reason, VerdictKind};
+use plugins::fault::PLUGIN_FAULT;
+use plugins::policy::{DEFAULT_ALLOW, DenialReason, FACTS_MISSING, VerdictKind};
 
-/// Where a rule comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The paper states it, in the equation, table or section named in the documentation.
-    Paper,
-    /// Inferred from the published numbers, or ours where the paper is silent.
-    Inferred,
-}
-
-/// One rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Its stable identifier.
-    pub id: &'static str,
-    /// The verdict that it gives.
-    pub verdict: VerdictKind,
-    /// What the agent is told; none if the rule never denies.
-    pub denial: Option<DenialReason>,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// The policies that use it, by name; none if it belongs to all of them or to a composition.
-    pub policies: &'static [&'static str],
-    /// What it says, with its source.
-    pub doc: &'static str,
-}
-
-impl Rule {
-    /// A reason that names this rule. The denial of a rule that never denies is never read.
-    #[must_use]
-    pub const fn reason(&self) -> Reason {
-        let denial = match self.denial {
-            Some(denial) => denial,
-            None => DenialReason::PluginFault,
-        };
-        Reason::new(self.id, denial)
-    }
-}
+pub use plugins::rule::{Origin, Rule};
 
 /// The rule called `id`.
 #[must_use]
@@ -54,6 +19,7 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 pub const ALL: &[&Rule] = &[
     &ALLOW_AUTHORIZED_TARGET,
     &ALLOW_LEDGER_MATCH,
+    &ALLOW_LISTED_ACTION,
     &ALLOW_MISSED_WRITE,
     &ALLOW_TAINTED_MATCH,
     &ALLOW_UNTAINTED_AUTHORITY,
@@ -73,7 +39,82 @@ pub const ALL: &[&Rule] = &[
     &ROLLBACK_REVOKED_SOURCE,
     &SHOW_GUIDANCE,
     &SHOW_STRUCTURED_SCHEMA,
+    &TAINTED_RECIPIENT,
+    &TOO_MANY_COMMITS,
+    &UNLISTED_ACTION,
+    &POLICY_FAILED,
+    &FACT_NOT_THERE,
 ];
+
+/// `recipient_guard` lets a high-risk call commit.
+pub const ALLOW_LISTED_ACTION: Rule = Rule {
+    id: "allow_listed_action",
+    verdict: VerdictKind::Allow,
+    denial: None,
+    origin: Origin::Inferred,
+    policies: &["recipient_guard"],
+    doc: "No recipient is tainted, the ledger names the call, and fewer than two high-risk calls \
+          have committed before it. Ours, to show how a policy is written.",
+};
+
+/// A tainted recipient under `recipient_guard`.
+pub const TAINTED_RECIPIENT: Rule = Rule {
+    id: "tainted_recipient",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::TaintedPrivilegeJump),
+    origin: Origin::Inferred,
+    policies: &["recipient_guard"],
+    doc: "A recipient of a high-risk call comes from untrusted content. Ours, to show how a policy \
+          is written.",
+};
+
+/// The third high-risk call under `recipient_guard`.
+pub const TOO_MANY_COMMITS: Rule = Rule {
+    id: "too_many_commits",
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::OutsideUserGoal),
+    origin: Origin::Inferred,
+    policies: &["recipient_guard"],
+    doc: "Two high-risk calls have committed in the rollout already. Ours, to show how a policy is \
+          written.",
+};
+
+/// A call that the ledger does not name, under `recipient_guard`.
+pub const UNLISTED_ACTION: Rule = Rule {
+    id: "unlisted_action",
+    verdict: VerdictKind::Confirm,
+    denial: Some(DenialReason::ConfirmationRequired),
+    origin: Origin::Inferred,
+    policies: &["recipient_guard"],
+    doc: "No entry of the ledger authorises the high-risk call, so the user is asked. Ours, to show \
+          how a policy is written.",
+};
+
+/// A policy from outside the program failed.
+pub const POLICY_FAILED: Rule = Rule {
+    id: PLUGIN_FAULT,
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::PluginFault),
+    origin: Origin::Inferred,
+    policies: &[],
+    doc: "A policy from outside the program crashed, was too slow, or answered what is no answer. \
+          It is never taken for one that allows: a call or an access to memory is blocked, content \
+          is quarantined, tools are hidden, and recovery holds tainted records out of use. The \
+          column `plugin_faults` counts these. Ours.",
+};
+
+/// A policy from outside the program lacked a fact.
+pub const FACT_NOT_THERE: Rule = Rule {
+    id: FACTS_MISSING,
+    verdict: VerdictKind::Block,
+    denial: Some(DenialReason::PluginFault),
+    origin: Origin::Inferred,
+    policies: &[],
+    doc: "A policy from outside the program asks about something that the call does not have, for \
+          example an argument that its tool lacks. Alone it blocks; joined to another rule by `+` \
+          that rule stands all the same. The coverage of a shadow is the share of calls without it. \
+          Ours.",
+};
 
 /// `tool_boundary` lets a high-risk call commit.
 pub const ALLOW_AUTHORIZED_TARGET: Rule = Rule {
