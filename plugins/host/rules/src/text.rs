@@ -93,7 +93,7 @@ pub(crate) fn tree(text: &str) -> Result<Node<'_>, Mistake> {
     }
     let mut scanner = Scanner {
         text,
-        at: usize::from(text.starts_with('\u{feff}')) * '\u{feff}'.len_utf8(),
+        at: 0,
         depth: 0,
         values: 0,
     };
@@ -135,10 +135,10 @@ impl<'t> Scanner<'t> {
         &rest[..length]
     }
 
-    /// Skips white space and comments.
+    /// Skips white space that can be told apart from a letter, and comments.
     fn skip_blank(&mut self) -> Result<(), Mistake> {
         loop {
-            self.take(char::is_whitespace);
+            self.take(|letter| matches!(letter, ' ' | '\t' | '\n' | '\r'));
             if self.rest().starts_with("//") {
                 self.take(|letter| letter != '\n');
             } else if self.rest().starts_with("/*") {
