@@ -219,6 +219,8 @@ fn history_is_counted_by_kind_and_time() {
 /// `missing: Block` refuses; `Ignore` goes on and says so in the rule.
 #[test]
 fn a_decision_that_hangs_on_an_unknown_is_refused_unless_told_otherwise() {
+    use ProposalVerdict::{Allow, Block, Confirm};
+
     let mut desk = Desk::new();
     let clock = desk.world.add_call(plugins::ids::ToolId(1), Vec::new());
     let unknown =
@@ -229,7 +231,6 @@ fn a_decision_that_hangs_on_an_unknown_is_refused_unless_told_otherwise() {
         let ruling = ask(&mut *policy(&text), &desk.world, clock);
         (ruling.verdict, ruling.reason.rule.to_string())
     };
-    use ProposalVerdict::{Allow, Block, Confirm};
     let both = format!("{unknown}{second}");
     let turned = format!("{second}{unknown}");
     let otherwise = "otherwise: Block(rule: \"unlisted\", denial: OutsideUserGoal),";
