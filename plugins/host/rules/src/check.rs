@@ -6,7 +6,7 @@ use plugins::tool::RiskClass;
 use plugins::value::Text;
 
 use crate::file::{HOOK_COUNT, Rule};
-use crate::logic::Truth;
+use crate::logic::{Compare, Truth};
 use crate::predicate::{OperationKind, Predicate, RISKS};
 use crate::read::Reader;
 use crate::read::file::RulePlaces;
@@ -89,6 +89,9 @@ fn contradiction(when: &[Predicate]) -> Option<&'static str> {
     if flat.iter().any(is_denied) {
         return Some("a condition and its opposite must both hold");
     }
+    if flat.iter().any(|predicate| is_below_zero(predicate)) {
+        return Some("what is counted is never less than 0");
+    }
     let mut kinds = RISKS.iter().flat_map(|(_, risk)| {
         let kinds = OperationKind::ALL.iter();
         kinds.map(move |(_, kind)| (*risk, *kind))
@@ -124,6 +127,22 @@ fn contradiction(when: &[Predicate]) -> Option<&'static str> {
         return Some("it is about one agent");
     }
     None
+}
+
+/// Whether a count, an age or a time would have to be negative.
+fn is_below_zero(predicate: &Predicate) -> bool {
+    let (Predicate::Count { is, .. }
+    | Predicate::Age(is)
+    | Predicate::Episode(is)
+    | Predicate::Tick(is)) = predicate
+    else {
+        return false;
+    };
+    match is {
+        Compare::Less(bound) => *bound <= 0,
+        Compare::AtMost(bound) | Compare::Exactly(bound) => *bound < 0,
+        Compare::AtLeast(_) | Compare::More(_) => false,
+    }
 }
 
 /// What is known of a predicate from what kind of tool it is alone.

@@ -105,3 +105,6 @@ fn read<T>(
         _ => Err(reader.into_mistakes()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -91,9 +91,14 @@ pub(crate) fn tree(text: &str) -> Result<Node<'_>, Mistake> {
         let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());
         return Err(Mistake::new(message));
     }
+    if let Some((at, letter)) = text.char_indices().find(|(_, letter)| is_hidden(*letter)) {
+        let message = format!("the letter U+{:04X} cannot be seen", u32::from(letter));
+        let mistake = Mistake::new(message).at(at..at + letter.len_utf8());
+        return Err(mistake.help("remove it, or write it as `\\u{...}` in a text"));
+    }
     let mut scanner = Scanner {
         text,
-        at: usize::from(text.starts_with('\u{feff}')) * '\u{feff}'.len_utf8(),
+        at: 0,
         depth: 0,
         values: 0,
     };
@@ -135,10 +140,10 @@ impl<'t> Scanner<'t> {
         &rest[..length]
     }
 
-    /// Skips white space and comments.
+    /// Skips white space that can be told apart from a letter, and comments.
     fn skip_blank(&mut self) -> Result<(), Mistake> {
         loop {
-            self.take(char::is_whitespace);
+            self.take(|letter| matches!(letter, ' ' | '\t' | '\n' | '\r'));
             if self.rest().starts_with("//") {
                 self.take(|letter| letter != '\n');
             } else if self.rest().starts_with("/*") {
@@ -355,6 +360,14 @@ fn never_closed(what: &str, start: usize) -> Mistake {
     Mistake::new(format!("{what} is never closed")).at(start..start + 1)
 }
 
+/// Letters that show as nothing or turn around how others show: what decides is what one sees.
+fn is_hidden(letter: char) -> bool {
+    let is_plain = matches!(letter, '\n' | '\r' | '\t');
+    letter.is_control() && !is_plain
+        || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 fn is_word_start(letter: char) -> bool {
     letter == '_' || letter.is_alphabetic()
 }
@@ -405,6 +418,16 @@ mod tests {
         assert_eq!(mistake("/* a").1, 0..2);
         assert_eq!(mistake("").1, 0..0);
         assert_eq!(mistake("\"\\q\"").1, 0..4);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_refused() {
+        for letter in ['\u{202e}', '\u{200b}', '\u{feff}', '\0', '\u{ad}'] {
+            let text = format!("[\"a{letter}\"]");
+            assert!(mistake(&text).0.contains("cannot be seen"), "{letter:?}");
+        }
+        let node = tree("\"\\u{202e}\"").unwrap();
+        assert!(matches!(&node.what, What::Text(said) if said == "\u{202e}"));
     }
 
     #[test]
