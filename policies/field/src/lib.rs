@@ -11,12 +11,15 @@ use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::Policy;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 
+pub mod audience;
+pub mod fides;
 pub mod progent;
 pub mod rules;
 pub mod schema;
 
 mod parameter;
 
+use fides::Fides;
 use progent::Progent;
 
 /// Registers every policy of the field.
@@ -24,6 +27,13 @@ use progent::Progent;
 /// # Errors
 /// When one of the names is taken.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
+    add(
+        registry,
+        Fides::NAME,
+        "Fides: labels of whole contexts, and policies on the calls made from them.",
+        Fides::parameters(),
+        |parameters| Ok(Box::new(Fides::new(parameters))),
+    )?;
     add(
         registry,
         Progent::NAME,
