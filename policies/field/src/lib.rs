@@ -12,6 +12,7 @@ use plugins::policy::Policy;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 
 pub mod audience;
+pub mod camel;
 pub mod fides;
 pub mod progent;
 pub mod rules;
@@ -19,6 +20,7 @@ pub mod schema;
 
 mod parameter;
 
+use camel::Camel;
 use fides::Fides;
 use progent::Progent;
 
@@ -27,6 +29,13 @@ use progent::Progent;
 /// # Errors
 /// When one of the names is taken.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
+    add(
+        registry,
+        Camel::NAME,
+        "CaMeL: capabilities of each argument against a policy for each tool, within a plan.",
+        Camel::parameters(),
+        |parameters| Ok(Box::new(Camel::of_parameters(parameters)?)),
+    )?;
     add(
         registry,
         Fides::NAME,
