@@ -11,12 +11,17 @@ use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::Policy;
 use plugins::registry::{CreateError, DuplicateName, PluginInfo, Registry};
 
+pub mod audience;
+pub mod camel;
+pub mod fides;
 pub mod progent;
 pub mod rules;
 pub mod schema;
 
 mod parameter;
 
+use camel::Camel;
+use fides::Fides;
 use progent::Progent;
 
 /// Registers every policy of the field.
@@ -24,6 +29,20 @@ use progent::Progent;
 /// # Errors
 /// When one of the names is taken.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
+    add(
+        registry,
+        Camel::NAME,
+        "CaMeL: capabilities of each argument against a policy for each tool, within a plan.",
+        Camel::parameters(),
+        |parameters| Ok(Box::new(Camel::of_parameters(parameters)?)),
+    )?;
+    add(
+        registry,
+        Fides::NAME,
+        "Fides: labels of whole contexts, and policies on the calls made from them.",
+        Fides::parameters(),
+        |parameters| Ok(Box::new(Fides::new(parameters))),
+    )?;
     add(
         registry,
         Progent::NAME,
