@@ -33,7 +33,9 @@ pub const ALL: &[&Rule] = &[
     &CONFIRM_STRUCTURED_ACTION,
     &CONFIRM_TAINTED_WRITE,
     &NOT_DECIDED,
+    &FACT_NOT_THERE,
     &CHECKPOINT_HOLD,
+    &POLICY_FAILED,
     &QUARANTINE_TAINTED_MEMORY,
     &CONFLICTING_REWRITES,
     &ROLLBACK_REVOKED_SOURCE,
@@ -42,8 +44,6 @@ pub const ALL: &[&Rule] = &[
     &TAINTED_RECIPIENT,
     &TOO_MANY_COMMITS,
     &UNLISTED_ACTION,
-    &POLICY_FAILED,
-    &FACT_NOT_THERE,
 ];
 
 /// `recipient_guard` lets a high-risk call commit.

@@ -9,11 +9,12 @@ use plugins::policy::{Hooks, ProposalVerdict, Verdict};
 use super::*;
 use crate::desk::{decide, random_calls};
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "cross_agent_taint_firewall",
     "intent_ledger_v2",
     "none",
     "prompt_only",
+    "recipient_guard",
     "rollback_v2",
     "structured_guard",
     "taint_only_v1",
@@ -119,7 +120,7 @@ fn compositions_of_built_in_policies_keep_the_laws() {
     let first_hit = || -> Box<dyn Policy> { Box::new(Composition::first_hit(all())) };
     let priority = || -> Box<dyn Policy> {
         Box::new(Composition::priority(
-            [2, 0, 1, 1, 0, 2, 0, 1].into_iter().zip(all()).collect(),
+            [2, 0, 1, 1, 0, 2, 0, 1, 2].into_iter().zip(all()).collect(),
         ))
     };
     let shadow = || -> Box<dyn Policy> {
@@ -162,6 +163,8 @@ fn verdicts_name_rules_of_the_table() {
         unseen,
         [
             "default_allow",
+            "facts_missing",
+            "plugin_fault",
             "quarantine_tainted_memory",
             "rewrite_conflict",
             "rollback_revoked_source",

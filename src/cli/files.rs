@@ -163,6 +163,17 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// Writes a file that is not there yet, of whatever kind.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|error| {
+        let name = shown(path);
+        let problem = Problem::new(format!("`{name}` cannot be written: {error}"));
+        let help = "name a file that is not there, in a folder that exists and may be written";
+        Failure::new(Exit::Incomplete, problem.file(name).help(help))
+    })
+}
+
 /// Puts a file with these bytes at `path`, whole or not at all. What lies where it is written at first is
 /// removed and never followed: a folder can come from anybody, and hold links.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -22,10 +22,12 @@ mod list;
 mod merge;
 mod narrate;
 mod nearest;
+mod new;
 mod options;
 mod pair;
 mod parse;
 mod played;
+mod plugin;
 mod policies;
 mod problem;
 mod profiles;
@@ -105,6 +107,10 @@ enum Command {
     Diff(diff::Args),
     /// Show how completions are read
     Parse(parse::Args),
+    /// Check policies of your own
+    Plugin(plugin::Args),
+    /// Write files to begin with
+    New(new::Args),
     /// List plugins, worlds, columns, rules or codes
     List(list::Args),
     /// Explain a code, a rule, a policy, a column, a heading of a table or an exit code
@@ -173,6 +179,8 @@ impl Command {
             Self::Replay(args) => replay::run(args, terminal),
             Self::Diff(args) => diff::run(args, terminal),
             Self::Parse(args) => parse::run(args, terminal),
+            Self::Plugin(args) => plugin::run(args, terminal),
+            Self::New(args) => new::run(args, terminal),
             Self::List(args) => list::run(args, terminal),
             Self::Explain(args) => explain::run(args, terminal),
         }

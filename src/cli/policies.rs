@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use containment_bench::outside::reference::{FileReference, Reference, ReferenceError};
 use containment_bench::outside::{self, LoadedFile, OutsideError, Registered};
+use plugins::briefing::Briefing;
 use plugins::loaded::{Fault, Mistake};
 use plugins::registry::Registry;
 
@@ -132,6 +133,20 @@ pub(crate) fn problem(name: &str, text: Option<&str>, mistake: &Mistake) -> Prob
         }
         _ => problem.file(name),
     }
+}
+
+/// What a file names that a world does not have.
+pub(crate) fn foreign_names(file: &LoadedFile, briefing: &Briefing) -> Vec<Problem> {
+    let path = Path::new(&file.reference.path);
+    let name = files::shown(path);
+    let Ok(text) = files::text(path, files::MAX_SOURCE_BYTES) else {
+        return Vec::new();
+    };
+    let mistakes = outside::foreign_names(file.reference.host, &text, briefing);
+    let mistakes = mistakes.iter();
+    mistakes
+        .map(|mistake| problem(&name, Some(&text), mistake))
+        .collect()
 }
 
 /// Tells the first faults of policies from files, each with the end of its standard error.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use plugins::briefing::Briefing;
 use plugins::loaded::{LoadedPolicy, Mistake};
 
 use super::OutsideError;
@@ -72,6 +73,22 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Mistake> {
         return Err(Mistake::new(message).help("name a smaller file"));
     }
     Ok(bytes)
+}
+
+/// What a policy text names that a world does not have: agents, tools, arguments, sources. Only the
+/// texts of rules and of Cedar name such things.
+#[must_use]
+pub fn foreign_names(host: Host, text: &str, briefing: &Briefing) -> Vec<Mistake> {
+    match host {
+        #[cfg(feature = "rules")]
+        Host::Rules => rules_host::validate(text, briefing),
+        #[cfg(feature = "cedar")]
+        Host::Cedar => cedar_host::validate(text, briefing),
+        _ => {
+            let _ = (text, briefing);
+            Vec::new()
+        }
+    }
 }
 
 type Loaded = Result<LoadedPolicy, Vec<Mistake>>;

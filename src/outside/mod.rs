@@ -14,7 +14,7 @@ use plugins::policy::Policy;
 use plugins::registry::{COMPOSED, CreateError, Factory, PluginInfo, Registry};
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use host::read;
+pub use host::{foreign_names, read};
 use reference::{FileReference, Operator, Reference};
 
 /// A policy that was named by a reference and is now in the registry.

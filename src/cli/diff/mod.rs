@@ -53,8 +53,7 @@ pub(crate) struct Args {
 /// Compares and prints what differs.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let named = [&args.first, &args.second];
-    if named.into_iter().all(|name| policies::is_policy(name))
-    {
+    if named.into_iter().all(|name| policies::is_policy(name)) {
         return of_policies(args, terminal);
     }
     let names = named.map(|path| files::shown(path));

@@ -1,0 +1,27 @@
+//! `containment plugin`: policies of the user, looked at before they are used.
+
+mod check;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::terminal::Terminal;
+
+/// The options of `plugin`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Load policies and put them through the conformance kit
+    Check(check::Args),
+}
+
+/// Does what the command says.
+pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Check(args) => check::run(args, terminal),
+    }
+}
