@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tempfile::TempDir;
@@ -19,6 +20,9 @@ use crate::program::Program;
 
 /// How much of the standard error is kept, in bytes.
 const KEPT_BYTES: usize = 8 << 10;
+
+/// How long nothing happens before it is looked whether the process is still there.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// How much is read at once, in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -111,6 +115,7 @@ impl Child {
         self.check_silence()?;
         let deadline = Deadline::after(milliseconds);
         let mut unsent = message;
+        let mut has_ended = false;
         loop {
             if !unsent.is_empty() && !self.received.is_empty() {
                 return Err(Trouble::new("wrote before it was asked"));
@@ -121,11 +126,19 @@ impl Child {
             let Some(left) = deadline.left() else {
                 return Err(Trouble::new(format!("no answer within {milliseconds} ms")));
             };
-            let left = Timespec {
-                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-                tv_nsec: left.subsec_nanos().into(),
+            let patience = if has_ended {
+                Duration::ZERO
+            } else {
+                left.min(PATIENCE)
             };
-            let ready = self.wait(!unsent.is_empty(), &left)?;
+            let ready = self.wait(!unsent.is_empty(), patience)?;
+            if !ready.errors && !ready.output && !ready.input {
+                // What it started can hold the pipes open after it is gone.
+                if has_ended {
+                    return Err(Trouble::ended("ended"));
+                }
+                has_ended = self.status().is_some();
+            }
             if ready.errors {
                 self.read_errors();
             }
@@ -168,25 +181,31 @@ impl Child {
         (status, String::from_utf8_lossy(&self.kept).into_owned())
     }
 
-    /// The status of a process that has closed its output, as soon as there is one. The process is
-    /// not collected: as long as it is not, its id names no other.
+    /// The status of a process that has closed its output, as soon as there is one.
     fn await_end(&self) -> Option<String> {
+        let deadline = Deadline::after(200);
+        while deadline.left().is_some() {
+            if let Some(status) = self.status() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    /// How it has ended, if it has. It is not collected: as long as it is not, its id names no other
+    /// process.
+    fn status(&self) -> Option<String> {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let deadline = Deadline::after(200);
-        while deadline.left().is_some() {
-            let found = waitid(WaitId::Pid(Pid::from_child(&self.process)), options);
-            if let Some(status) = found.ok().flatten() {
-                let exit = status
-                    .exit_status()
-                    .map(|code| format!("exit status {code}"));
-                let signal = || status.terminating_signal().map(|by| format!("signal {by}"));
-                return exit.or_else(signal);
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        None
+        let found = waitid(WaitId::Pid(Pid::from_child(&self.process)), options);
+        let status = found.ok().flatten()?;
+        let exit = status
+            .exit_status()
+            .map(|code| format!("exit status {code}"));
+        let signal = || status.terminating_signal().map(|by| format!("signal {by}"));
+        Some(exit.or_else(signal).unwrap_or_default())
     }
 
     fn kill(&mut self) {
@@ -216,8 +235,8 @@ impl Child {
         }))
     }
 
-    /// Waits until a pipe is ready, or for as long as `left`.
-    fn wait(&self, wants_input: bool, left: &Timespec) -> Result<Ready, Trouble> {
+    /// Waits until a pipe is ready, or for as long as `patience`.
+    fn wait(&self, wants_input: bool, patience: Duration) -> Result<Ready, Trouble> {
         let mut pipes = vec![PollFd::new(&self.output, PollFlags::IN)];
         if let Some(errors) = &self.errors {
             pipes.push(PollFd::new(errors, PollFlags::IN));
@@ -225,7 +244,11 @@ impl Child {
         if wants_input {
             pipes.push(PollFd::new(&self.input, PollFlags::OUT));
         }
-        match poll(&mut pipes, Some(left)) {
+        let patience = Timespec {
+            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: patience.subsec_nanos().into(),
+        };
+        match poll(&mut pipes, Some(&patience)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(Trouble::new(format!("cannot wait for it: {error}"))),
         }

@@ -235,7 +235,7 @@ fn a_fault_is_a_refusal_at_every_hook() {
     let hooks = "'session': {}, 'prompt': {}, 'observation': {}, 'message': {}, 'proposal': {}, \
                  'memory_write': {}, 'memory_read': {}, 'commit': {}, 'recovery': {}";
     let loaded = answering_hooks(hooks);
-    let mut fresh = || (loaded.make)();
+    let fresh = || (loaded.make)();
     let session = on(&world, |view| fresh().on_session(view));
     assert!(matches!(session.verdict, SessionVerdict::MaskTools(_)));
     let prompt = on(&world, |view| fresh().on_prompt(view, AgentId(0), &[]));
@@ -292,7 +292,7 @@ fn what_is_told_is_what_the_documentation_says() {
         "{told}"
     );
     assert!(told.starts_with(r#"{"call":1,"node":1,"agent":"assistant","tool":"send","risk":"outbound","high_risk":true,"target":"ann@trusted.local","arguments":"#), "{told}");
-    let rest = r#""ledger_entry":0,"expanding":["to"],"leaking":[],"wrong_recipient":true,"counts":{"proposed":2,"committed":0,"denied":0,"asked":0,"approved":0}}"#;
+    let rest = r#""ledger_entry":0,"expanding":[],"leaking":[],"wrong_recipient":true,"counts":{"proposed":2,"committed":0,"denied":0,"asked":0,"approved":0}}"#;
     assert!(told.ends_with(rest), "{told}");
     let event = serde_json::Value::Object(crate::tell::event(view, 1, true)).to_string();
     assert!(event.starts_with(r#"{"event":1,"tick":1,"episode":0,"agent":"assistant","what":"proposed","call":1,"tool":"send","high_risk":true,"keep_result":true,"arguments":"#), "{event}");

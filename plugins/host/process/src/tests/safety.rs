@@ -32,26 +32,50 @@ fn confession(script: &str) -> String {
 
 #[test]
 fn a_process_sees_its_files_and_no_environment() {
-    let said = confession(
-        "sys.stderr.write(json.dumps([sorted(os.environ), os.listdir('.'), os.getpgrp() == os.getpid()]))",
-    );
-    let (variables, files, leads): (Vec<String>, Vec<String>, bool) =
-        serde_json::from_str(&said).unwrap();
-    assert_eq!(files, ["script.py"]);
-    assert!(leads);
-    for variable in &variables {
-        // The last two are set by the interpreter and by the launcher of some.
-        let known = variable.starts_with("PYTHON")
-            || ["LANG", "PATH", "LC_CTYPE"].contains(&variable.as_str())
-            || variable.starts_with("PYENV")
-            || ["PWD", "SHLVL", "OLDPWD", "_"].contains(&variable.as_str());
-        assert!(known, "{variable}");
-    }
-    assert!(
-        variables
-            .iter()
-            .any(|variable| variable == "PYTHONHASHSEED")
-    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("a.sh"),
+        "read -r hello
+echo '{\"protocol\":1,\"name\":\"a\",\"version\":1,\"hooks\":[\"proposal\"]}'
+read -r reset
+ls >&2
+env >&2
+",
+    )
+    .unwrap();
+    let description = folder.path().join("a.process.ron");
+    fs::write(
+        &description,
+        "Process(command: [\"sh\", \"a.sh\"], files: [\"a.sh\"])",
+    )
+    .unwrap();
+    let loaded = load(&description).unwrap();
+    assert_eq!(rules(&mut *(loaded.make)()), [PLUGIN_FAULT; 3]);
+    let said = only_fault(&loaded).standard_error;
+    let (files, variables): (Vec<&str>, Vec<&str>) =
+        said.lines().partition(|line| !line.contains('='));
+    assert_eq!(files, ["a.sh"]);
+    let mut names: Vec<_> = variables
+        .iter()
+        .filter_map(|line| line.split('=').next())
+        .collect();
+    // These are the shell's own.
+    names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
+    names.sort_unstable();
+    let wanted = [
+        "LANG",
+        "PATH",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONHASHSEED",
+        "PYTHONUNBUFFERED",
+    ];
+    assert_eq!(names, wanted);
+}
+
+#[test]
+fn a_process_leads_a_group_of_its_own() {
+    let said = confession("sys.stderr.write(str(os.getpgrp() == os.getpid()))");
+    assert_eq!(said, "True");
 }
 
 #[cfg(target_os = "linux")]
