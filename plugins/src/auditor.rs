@@ -1,5 +1,7 @@
 //! The auditor contract: reads a trace, cannot affect the run.
 
+use std::borrow::Cow;
+
 use crate::briefing::Briefing;
 use crate::ids::NodeId;
 use crate::label::LabelTable;
@@ -11,7 +13,7 @@ pub struct Finding {
     /// The node it is about.
     pub node: NodeId,
     /// What was found, as a stable word.
-    pub finding: &'static str,
+    pub finding: Cow<'static, str>,
 }
 
 /// An auditor.
@@ -59,11 +61,11 @@ impl Auditor for ClosureAuditor {
             .filter(|&node| reached[node] != labelled(node))
             .map(|node| Finding {
                 node: NodeId::at(node),
-                finding: if reached[node] {
+                finding: Cow::Borrowed(if reached[node] {
                     Self::UNLABELLED
                 } else {
                     Self::UNREACHED
-                },
+                }),
             })
             .collect()
     }

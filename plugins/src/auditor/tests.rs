@@ -71,7 +71,10 @@ impl Drawing {
         let found = ClosureAuditor.audit(prefix, &self.world.labels, &self.world.briefing);
         found
             .into_iter()
-            .map(|finding| (finding.node, finding.finding))
+            .map(|finding| match finding.finding {
+                Cow::Borrowed(word) => (finding.node, word),
+                Cow::Owned(word) => panic!("{word} is not one of its words"),
+            })
             .collect()
     }
 }

@@ -409,7 +409,10 @@ struct Pessimist;
 impl Auditor for Pessimist {
     fn audit(&self, prefix: Prefix<'_>, _: &LabelTable, _: &Briefing) -> Vec<Finding> {
         let node = NodeId::at(prefix.nodes.len());
-        vec![Finding { node, finding: "" }]
+        vec![Finding {
+            node,
+            finding: "".into(),
+        }]
     }
 }
 

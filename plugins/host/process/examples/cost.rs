@@ -1,0 +1,66 @@
+//! What a question costs: loads `policies/recipient_guard/recipient_guard.py`, asks it about the
+//! calls of generated scenarios, and prints the time of a question, of a rollout and of a start.
+//!
+//! ```text
+//! cargo run --release -p process_host --example cost
+//! ```
+#![expect(clippy::print_stdout, reason = "an example talks to its reader")]
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "it measures"
+)]
+
+use std::path::Path;
+use std::time::Instant;
+
+use plugins::conformance::generate::random_world;
+use plugins::draws::{Draws, RolloutKey};
+
+const ROLLOUTS: u64 = 2_000;
+
+fn main() {
+    println!(
+        "confinement on this machine: {:?}",
+        process_host::confinement()
+    );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let path = root.join("policies/recipient_guard/recipient_guard.py");
+    let begun = Instant::now();
+    let loaded = match process_host::load(&path) {
+        Ok(loaded) => loaded,
+        Err(mistakes) => {
+            println!("{mistakes:?}");
+            return;
+        }
+    };
+    println!("start and hello: {:?}", begun.elapsed());
+    let mut questions = 0;
+    let mut times = Vec::new();
+    for seed in 0..ROLLOUTS {
+        let world = random_world(seed % 50);
+        let mut policy = (loaded.make)();
+        for (position, call) in world.trace.calls.iter().enumerate() {
+            let mut draws = Draws::new(RolloutKey::new(1, "cost".into(), seed));
+            let view = &mut world.view_of(world.prefix_of(world.trace.events.len()), &mut draws);
+            let asked = Instant::now();
+            let ruling = policy.on_proposal(view, world.proposal(call.id));
+            if position > 0 {
+                times.push(asked.elapsed());
+            }
+            assert_ne!(ruling.reason.rule, plugins::fault::PLUGIN_FAULT);
+            questions += 1;
+        }
+    }
+    times.sort_unstable();
+    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    println!(
+        "{questions} questions in {ROLLOUTS} rollouts: {:?}",
+        begun.elapsed()
+    );
+    println!(
+        "a question after the first: median {:?}, 99 % below {:?}",
+        at(50),
+        at(99)
+    );
+}

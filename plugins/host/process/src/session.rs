@@ -1,0 +1,250 @@
+//! What an instance keeps of its talk with a process: state, count, whether it failed; and how a
+//! question is asked.
+
+use std::io;
+use std::sync::Arc;
+
+use plugins::policy::Hook;
+use plugins::state::RestoreError;
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Value as Json, json};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::child::{Child, Trouble};
+use crate::hear::{self, Reply};
+use crate::pool::Pool;
+use crate::tell::{Object, Question};
+
+/// The version of the saved state.
+pub(crate) const STATE_VERSION: u32 = 1;
+
+/// Bytes of a saved state before the state of the process: a flag and a count.
+const HEAD_BYTES: usize = 1 + 8;
+
+/// Bytes of a saved state after it: a checksum.
+const SUM_BYTES: usize = 8;
+
+/// The talk of one instance.
+pub(crate) struct Session {
+    pub(crate) pool: Arc<Pool>,
+    child: Option<Child>,
+    /// How many events the process was told since its last `reset`; none: it must be reset.
+    told: Option<usize>,
+    /// How many questions were answered.
+    answered: u64,
+    /// The state of the process, in JSON as it wrote it; `null` at the beginning.
+    state: Box<str>,
+    /// Whether something went wrong: then nothing is asked any more.
+    pub(crate) is_broken: bool,
+}
+
+impl Session {
+    pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        Self {
+            pool,
+            child: None,
+            told: None,
+            answered: 0,
+            state: "null".into(),
+            is_broken: false,
+        }
+    }
+
+    /// Asks one question. `reset` is what the process must know from the beginning, `events` how
+    /// many events there are now and `event` one of them. None is a fault, now or earlier.
+    ///
+    /// `understand` turns the answer into what is wanted, or says why it is no answer.
+    pub(crate) fn ask<R: Reply, T>(
+        &mut self,
+        hook: Option<Hook>,
+        ask: &str,
+        question: Question<'_>,
+        understand: impl Fn(&R) -> Result<T, String>,
+    ) -> Option<T> {
+        if self.is_broken {
+            return None;
+        }
+        let outcome = self.attempt(hook, ask, &question, &understand);
+        self.is_broken = outcome.is_none();
+        outcome
+    }
+
+    fn attempt<R: Reply, T>(
+        &mut self,
+        hook: Option<Hook>,
+        ask: &str,
+        question: &Question<'_>,
+        understand: &impl Fn(&R) -> Result<T, String>,
+    ) -> Option<T> {
+        let mut child = match self.child.take() {
+            Some(child) => child,
+            None => {
+                self.told = None;
+                self.pool.take(hook)?
+            }
+        };
+        loop {
+            let was_told = self.told.filter(|&told| told <= question.events);
+            let message = self.message(ask, question, was_told);
+            match self.answer(&mut child, &message, understand) {
+                Ok(answer) => {
+                    self.told = Some(question.events);
+                    self.child = Some(child);
+                    return Some(answer);
+                }
+                // Whether it had ended before it was asked cannot be known, so that one that
+                // served an earlier rollout does not decide this one: a new one is asked.
+                Err(trouble) if trouble.ended && child.is_used && was_told.is_none() => {
+                    self.pool.discard(child, hook, trouble);
+                    child = self.pool.start(hook)?;
+                }
+                Err(trouble) => {
+                    self.pool.discard(child, hook, trouble);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// One write: what the process has not been told, and the question.
+    fn message(&self, ask: &str, question: &Question<'_>, told: Option<usize>) -> Vec<u8> {
+        let mut message = Vec::with_capacity(4096);
+        if told.is_none() {
+            message.extend_from_slice(b"{\"reset\":");
+            push(&mut message, &(question.reset)());
+            message.extend_from_slice(b",\"state\":");
+            message.extend_from_slice(self.state.as_bytes());
+            message.extend_from_slice(b"}\n");
+        }
+        for position in told.unwrap_or(0)..question.events {
+            message.extend_from_slice(b"{\"event\":");
+            push(&mut message, &Json::Object((question.event)(position)));
+            message.extend_from_slice(b"}\n");
+        }
+        let mut line = Object::new();
+        line.insert("id".into(), json!(self.answered + 1));
+        line.insert("ask".into(), json!(ask));
+        line.extend((question.facts)());
+        push(&mut message, &Json::Object(line));
+        message.push(b'\n');
+        message
+    }
+
+    fn answer<R: Reply, T>(
+        &mut self,
+        child: &mut Child,
+        message: &[u8],
+        understand: &impl Fn(&R) -> Result<T, String>,
+    ) -> Result<T, Trouble> {
+        let line = child.ask(message, self.pool.program.limits.answer_ms)?;
+        let keeps_state = self.pool.hello.keeps_state;
+        let (reply, state) =
+            hear::read::<R>(&line, self.answered + 1, keeps_state).map_err(Trouble::new)?;
+        let answer = understand(&reply).map_err(Trouble::new)?;
+        self.answered += 1;
+        if let Some(state) = state {
+            self.state = state;
+        }
+        Ok(answer)
+    }
+
+    /// Appends everything that can influence a later answer: whether it is broken, how many
+    /// questions were answered, the state, and a sum over it that no other program's state has.
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.push(u8::from(self.is_broken));
+        out.extend_from_slice(&self.answered.to_le_bytes());
+        out.extend_from_slice(self.state.as_bytes());
+        let sum = self.sum(&out[start..]);
+        out.extend_from_slice(&sum.to_le_bytes());
+    }
+
+    /// Goes back to what was saved. The process is told at the next question.
+    pub(crate) fn restore(&mut self, bytes: &[u8], version: u32) -> Result<(), RestoreError> {
+        if version != STATE_VERSION {
+            return Err(RestoreError::Version {
+                found: version,
+                expected: STATE_VERSION,
+            });
+        }
+        let damaged = |what: &str| RestoreError::Damaged(what.into());
+        let length = bytes
+            .len()
+            .checked_sub(SUM_BYTES)
+            .filter(|&length| length >= HEAD_BYTES);
+        let (body, sum) = bytes.split_at(length.ok_or_else(|| damaged("too short"))?);
+        if self.sum(body).to_le_bytes() != sum {
+            return Err(damaged("of another program, or changed"));
+        }
+        let (head, state) = body.split_at(HEAD_BYTES);
+        let state = std::str::from_utf8(state).map_err(|_| damaged("not UTF-8"))?;
+        let mut answered = [0; 8];
+        answered.copy_from_slice(&head[1..]);
+        self.is_broken = head[0] != 0;
+        self.answered = u64::from_le_bytes(answered);
+        self.state = state.into();
+        self.told = None;
+        Ok(())
+    }
+
+    fn sum(&self, bytes: &[u8]) -> u64 {
+        xxh3_64_with_seed(bytes, self.pool.seed)
+    }
+}
+
+/// Appends JSON. There is no line break within, and nothing but ASCII, so that a process may read it
+/// in any encoding and split it at line breaks of any kind.
+fn push(message: &mut Vec<u8>, json: &Json) {
+    // Writing to memory cannot fail, and the keys are texts.
+    let _ = json.serialize(&mut Serializer::with_formatter(message, Ascii));
+}
+
+/// JSON in which every other letter is an escape.
+struct Ascii;
+
+impl Formatter for Ascii {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        if fragment.is_ascii() {
+            return writer.write_all(fragment.as_bytes());
+        }
+        for letter in fragment.chars() {
+            if letter.is_ascii() {
+                writer.write_all(&[u8::try_from(letter).unwrap_or(b'?')])?;
+            } else {
+                for unit in letter.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Session {
+    /// A process that served to the end serves the next instance.
+    fn drop(&mut self) {
+        if let Some(child) = self.child.take() {
+            self.pool.put(child);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_one_line_of_ascii_that_means_the_same() {
+        let text = "a\n\r\u{2028}\u{0}\u{7f}\u{e9}\u{1f600}\\\"";
+        let mut message = Vec::new();
+        push(&mut message, &json!({ text: [text] }));
+        assert!(message.is_ascii() && !message.contains(&b'\n') && !message.contains(&b'\r'));
+        let read: Json = serde_json::from_slice(&message).unwrap();
+        assert_eq!(read, json!({ text: [text] }));
+    }
+}
