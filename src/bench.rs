@@ -140,6 +140,7 @@ pub fn setting(scene: &Scene, seed: u64) -> Setting {
 
 fn register(registry: &mut Registry) -> Result<(), DuplicateName> {
     policies::register(registry)?;
+    field_policies::register(registry)?;
     models::register(registry)?;
     let info = |name: &str, summary: &str| PluginInfo {
         name: name.into(),
