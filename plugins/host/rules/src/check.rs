@@ -7,7 +7,7 @@ use plugins::value::Text;
 
 use crate::file::{HOOK_COUNT, Rule};
 use crate::logic::{Compare, Truth};
-use crate::predicate::{OperationKind, Predicate, RISKS};
+use crate::predicate::{Names, OperationKind, Predicate, RISKS};
 use crate::read::Reader;
 use crate::read::file::RulePlaces;
 
@@ -105,28 +105,31 @@ fn contradiction(when: &[Predicate]) -> Option<&'static str> {
     if !kinds.any(fits) {
         return Some("no tool has this risk and does this");
     }
-    let names_of = |pick: fn(&Predicate) -> Option<&Vec<Text>>| -> bool {
-        let mut lists = flat.iter().filter_map(|predicate| pick(predicate));
-        let Some(first) = lists.next() else {
-            return true;
-        };
-        let lists: Vec<&Vec<Text>> = lists.collect();
-        let common = |name: &&Text| lists.iter().all(|list| list.contains(*name));
-        first.iter().any(|name| common(&name))
-    };
-    if !names_of(|predicate| match predicate {
+    let tools = common(&flat, |predicate| match predicate {
         Predicate::Tool(names) => Some(names),
         _ => None,
-    }) {
-        return Some("a call is of one tool");
-    }
-    if !names_of(|predicate| match predicate {
+    });
+    let agents = common(&flat, |predicate| match predicate {
         Predicate::Agent(names) => Some(names),
         _ => None,
-    }) {
+    });
+    if tools.is_some_and(|tools| tools.is_empty()) {
+        return Some("a call is of one tool");
+    }
+    if agents.is_some_and(|agents| agents.is_empty()) {
         return Some("it is about one agent");
     }
     None
+}
+
+/// The names that are in every list which `pick` finds; none without a list.
+fn common<'p>(
+    flat: &[&'p Predicate],
+    pick: impl Fn(&'p Predicate) -> Option<&'p Names>,
+) -> Option<BTreeSet<&'p Text>> {
+    let lists = flat.iter().filter_map(|predicate| pick(predicate));
+    let sets = lists.map(|list| list.iter().collect::<BTreeSet<&Text>>());
+    sets.reduce(|common, set| common.intersection(&set).copied().collect())
 }
 
 /// Whether a count, an age or a time would have to be negative.

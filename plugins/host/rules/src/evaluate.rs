@@ -13,7 +13,7 @@ use plugins::value::{Text, Value};
 
 use crate::history::count;
 use crate::logic::Truth;
-use crate::predicate::{Names, OperationKind, Predicate, Test, Which};
+use crate::predicate::{Names, OperationKind, Predicate, Test, Which, is_named};
 use crate::scene::{Scene, Sender, is_untrusted};
 
 /// Whether all of `predicates` hold.
@@ -72,20 +72,16 @@ pub(crate) fn truth(predicate: &Predicate, scene: &Scene<'_>) -> Truth {
     }
 }
 
-fn named(names: &Names, name: &str) -> bool {
-    names.iter().any(|one| **one == *name)
-}
-
 fn is_agent(names: &Names, agent: AgentId, scene: &Scene<'_>) -> bool {
     let info = scene.briefing.agents.get(agent.index());
-    info.is_some_and(|info| named(names, &info.name))
+    info.is_some_and(|info| is_named(names, &info.name))
 }
 
 /// Statements about the tool alone; none without one.
 fn tool_truth(predicate: &Predicate, scene: &Scene<'_>) -> Option<bool> {
     let tool = scene.tool?;
     match predicate {
-        Predicate::Tool(names) => Some(named(names, &tool.name)),
+        Predicate::Tool(names) => Some(is_named(names, &tool.name)),
         Predicate::Risk(risks) => Some(risks.contains(&tool.risk)),
         Predicate::HighRisk => Some(tool.high_risk()),
         Predicate::Reads => Some(tool.operation.is_read()),
@@ -256,7 +252,7 @@ fn recovery_truth(predicate: &Predicate, scene: &Scene<'_>) -> Truth {
         Predicate::Step(kinds) => Truth::of(kinds.contains(&notice.kind)),
         Predicate::Revoked(names) => Truth::of(notice.revoked.is_some_and(|source| {
             let info = scene.briefing.sources.get(source.index());
-            info.is_some_and(|info| named(names, &info.name))
+            info.is_some_and(|info| is_named(names, &info.name))
         })),
         Predicate::AnyRecord(test) => {
             let records = notice.records.iter();
@@ -353,7 +349,7 @@ fn test_truth(test: &Test, thing: &Thing<'_>, scene: &Scene<'_>) -> Truth {
             _ => Truth::of(wanted.iter().any(|one| thing.equals(one))),
         },
         Test::Every(inner) => every_truth(inner, thing, scene),
-        Test::Outside(known) => thing.some(|text| !named(known, text)),
+        Test::Outside(known) => thing.some(|text| !is_named(known, text)),
         Test::Contains(part) => thing.some(|text| text.contains(&**part)),
         Test::StartsWith(part) => thing.some(|text| text.starts_with(&**part)),
         Test::EndsWith(part) => thing.some(|text| text.ends_with(&**part)),
@@ -415,7 +411,7 @@ fn label_holds(test: &Test, label: LabelId, scene: &Scene<'_>) -> bool {
     let has_source = |set: &IndexSet, names: &Names| {
         set.iter().any(|source| {
             let info = briefing.sources.get(source as usize);
-            info.is_some_and(|info| named(names, &info.name))
+            info.is_some_and(|info| is_named(names, &info.name))
         })
     };
     match test {

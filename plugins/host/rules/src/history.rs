@@ -5,7 +5,7 @@ use plugins::ids::CallId;
 use plugins::predicate::CallView;
 use plugins::trace::{Answer, Event, Happening, Subject};
 
-use crate::predicate::{Counted, Of, Within};
+use crate::predicate::{Counted, Of, Within, is_named};
 use crate::scene::Scene;
 
 /// How often `what` happened to calls `of` some kind. Counts no further than one above `bound`.
@@ -39,7 +39,7 @@ pub(crate) fn count(
             };
             match of {
                 Of::HighRisk => tool.high_risk(),
-                Of::Tool(names) => names.contains(&tool.name),
+                Of::Tool(names) => is_named(names, &tool.name),
                 _ => {
                     let arguments = &call.arguments;
                     CallView { tool, arguments }.target() == target

@@ -19,7 +19,7 @@ use crate::answer::{Answer, Edit};
 use crate::evaluate::all;
 use crate::file::{Missing, Rule, Rules};
 use crate::logic::Truth;
-use crate::predicate::Predicate;
+use crate::predicate::{Predicate, is_named};
 use crate::scene::{Scene, is_untrusted};
 use crate::{recover, relabel};
 
@@ -287,7 +287,7 @@ fn masked(
 ) -> Vec<(AgentId, ToolId)> {
     let infos = scene.briefing.agents.iter().enumerate();
     infos
-        .filter(|(_, info)| agents.is_none_or(|names| names.contains(&info.name)))
+        .filter(|(_, info)| agents.is_none_or(|names| is_named(names, &info.name)))
         .flat_map(|(agent, info)| {
             let known = info.tools.iter();
             known.map(move |&tool| (AgentId::at(agent), tool))

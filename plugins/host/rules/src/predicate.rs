@@ -7,8 +7,25 @@ use plugins::value::{Text, Value};
 
 use crate::logic::Compare;
 
-/// Some names, of which one must fit.
+/// Some names, of which one must fit; sorted.
 pub(crate) type Names = Vec<Text>;
+
+/// The names in order, each once.
+pub(crate) fn sorted(mut names: Names) -> Names {
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Whether `name` is one of `names`. A few are quicker looked through than searched.
+pub(crate) fn is_named(names: &[Text], name: &str) -> bool {
+    const FEW: usize = 8;
+    if names.len() <= FEW {
+        names.iter().any(|one| **one == *name)
+    } else {
+        names.binary_search_by(|one| (**one).cmp(name)).is_ok()
+    }
+}
 
 /// A statement about a moment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,7 +103,7 @@ pub(crate) enum Test {
     Given,
     Absent,
     OneOf(Vec<Value>),
-    Outside(Vec<Text>),
+    Outside(Names),
     Every(Box<Self>),
     Contains(Text),
     StartsWith(Text),

@@ -11,12 +11,13 @@ use plugins::loaded::Mistake;
 use plugins::value::{Text, Value};
 
 use crate::nearest::advice;
+use crate::predicate::{Names, sorted};
 use crate::text::{Entry, Node, Place, What, shortened};
 
 /// The version of the grammar.
 pub(crate) const SCHEMA: i64 = 1;
 /// Mistakes that are told of one file.
-const MOST_MISTAKES: usize = 100;
+pub(crate) const MOST_MISTAKES: usize = 100;
 /// Letters of a summary, and of the doc of a metric.
 pub(crate) const LONGEST_SUMMARY: usize = 300;
 
@@ -97,6 +98,10 @@ impl Reader {
         word: &str,
         known: &[&str],
     ) -> Option<T> {
+        if self.mistakes.len() >= MOST_MISTAKES {
+            self.untold += 1;
+            return None;
+        }
         let mistake = Mistake::new(format!("`{}` is no {what}", shortened(word)));
         let mistake = mistake.at(place.clone());
         self.note(match advice(word, known) {
@@ -184,9 +189,10 @@ impl Reader {
         read.into_iter().collect()
     }
 
-    /// One name of something in a world, or several.
-    pub(crate) fn names(&mut self, node: &Node<'_>, kind: Kind) -> Option<Vec<Text>> {
-        self.some(node, "names", |reader, node| reader.name(node, kind))
+    /// One name of something in a world, or several; sorted, as [`crate::predicate::is_named`] wants them.
+    pub(crate) fn names(&mut self, node: &Node<'_>, kind: Kind) -> Option<Names> {
+        let names = self.some(node, "names", |reader, node| reader.name(node, kind));
+        names.map(sorted)
     }
 
     pub(crate) fn name(&mut self, node: &Node<'_>, kind: Kind) -> Option<Text> {

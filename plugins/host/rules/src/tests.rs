@@ -1,6 +1,7 @@
 mod every_hook;
 mod facts;
 mod hostile;
+mod labels;
 mod measured;
 mod mistakes;
 mod naive;

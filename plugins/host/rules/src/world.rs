@@ -6,29 +6,37 @@ use plugins::briefing::Briefing;
 use plugins::loaded::Mistake;
 
 use crate::nearest::advice;
-use crate::read::{Kind, Mention};
+use crate::read::{Kind, MOST_MISTAKES, Mention};
+
+/// Names that are looked through for the nearest.
+const MOST_NAMES: usize = 1_000;
 
 /// A warning for each name that `briefing` does not have.
 pub(crate) fn strangers(mentions: &[Mention], briefing: &Briefing) -> Vec<Mistake> {
     let known = Known::of(briefing);
-    let mut warnings: Vec<Mistake> = mentions
+    let mut strangers: Vec<&Mention> = mentions
         .iter()
-        .filter_map(|mention| {
+        .filter(|mention| !known.of_kind(mention.kind).1.contains(&*mention.name))
+        .collect();
+    strangers.sort_by_key(|mention| mention.place.start);
+    let untold = strangers.len().saturating_sub(MOST_MISTAKES);
+    let told = strangers.into_iter().take(MOST_MISTAKES);
+    let mut warnings: Vec<Mistake> = told
+        .map(|mention| {
             let (what, names) = known.of_kind(mention.kind);
-            if names.contains(&*mention.name) {
-                return None;
-            }
             let name = crate::text::shortened(&mention.name);
             let message = format!("the world has no {what} `{name}`");
-            let names: Vec<&str> = names.iter().map(|name| &**name).collect();
             let warning = Mistake::new(message).at(mention.place.clone());
-            Some(match advice(&mention.name, &names) {
+            let near: Vec<&str> = names.iter().take(MOST_NAMES).map(|name| &**name).collect();
+            match advice(&mention.name, &near) {
                 Some(advice) => warning.help(advice),
                 None => warning,
-            })
+            }
         })
         .collect();
-    warnings.sort_by_key(|warning| warning.place.as_ref().map_or(0, |place| place.start));
+    if untold > 0 {
+        warnings.push(Mistake::new(format!("{untold} names more are not there")));
+    }
     warnings
 }
 

@@ -3,7 +3,7 @@
 use plugins::value::Value;
 
 use super::{Kind, Reader};
-use crate::predicate::Test;
+use crate::predicate::{Test, sorted};
 use crate::text::{Node, What};
 use crate::words::{Aspects, TESTS};
 
@@ -49,7 +49,7 @@ impl Reader {
             "Every" => Test::Every(Box::new(self.test(inner, of)?)),
             "Equals" => Test::OneOf(vec![self.value(inner)?]),
             "OneOf" => Test::OneOf(self.one_of(inner)?),
-            "Outside" => Test::Outside(self.some(inner, "texts", Self::text)?),
+            "Outside" => Test::Outside(sorted(self.some(inner, "texts", Self::text)?)),
             "Contains" => Test::Contains(self.part(inner)?),
             "StartsWith" => Test::StartsWith(self.part(inner)?),
             "EndsWith" => Test::EndsWith(self.part(inner)?),

@@ -66,6 +66,33 @@ fn mistakes_are_bounded() {
     assert!(warnings[0].message.len() < 200, "{}", warnings[0].message);
 }
 
+/// Lists of many names are compared with each other, with a world, and with a call.
+#[test]
+fn long_lists_of_names_are_read_and_asked() {
+    let names = |from: usize| -> String {
+        (from..from + 30_000)
+            .map(|n| format!("\"n{n}\","))
+            .collect()
+    };
+    let when = format!("Tool([{}]), Tool([{}])", names(0), names(20_000));
+    let text = file(&rule(0, &when));
+    let mut policy = super::policy(&text);
+    let mut world = plugins::conformance::generate::random_world(5);
+    assert_eq!(validate(&text, &world.briefing).len(), 101);
+    for (name, wanted) in [
+        ("n25000", "r0"),
+        ("n1", "default_allow"),
+        ("n49999", "default_allow"),
+    ] {
+        let call = world.trace.calls[0].clone();
+        world.briefing.tools[call.tool.index()].name = name.into();
+        let ruling = super::ask(&mut *policy, &world, call.id);
+        assert_eq!(ruling.reason.rule, wanted, "{name}");
+    }
+    let apart = format!("Tool([{}]), Tool([{}])", names(0), names(30_000));
+    assert!(load(&file(&rule(0, &apart))).is_err());
+}
+
 /// A value of a word that is not closed, or of bytes that RON does not have.
 #[test]
 fn odd_texts_are_refused_at_a_place_in_the_text() {
