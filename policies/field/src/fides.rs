@@ -3,12 +3,14 @@
 //!
 //! See `docs/book/field.md` for what is exact and for what a simulator cannot say.
 
+use plugins::action::Argument;
 use plugins::ids::NodeId;
 use plugins::parameters::{ParameterSpec, Parameters};
 use plugins::policy::{
     DecidingField, Evidence, Hooks, Inflow, InflowVerdict, Policy, Proposal, ProposalVerdict,
-    Ruling, View,
+    Ruling, VerdictKind, View,
 };
+use plugins::predicate::{CallView, matches};
 use plugins::rule::Rule;
 use plugins::state::{RestoreError, SavedState};
 use plugins::tool::RiskClass;
@@ -47,6 +49,17 @@ enum Setup {
     },
 }
 
+/// Which calls a planner is taken to have made after it looked into the variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inspecting {
+    /// Those that no entry of the ledger authorises.
+    OutsideLedger,
+    /// Those whose action no entry of the ledger names.
+    OutsideActions,
+    /// None.
+    Never,
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     track: Track,
@@ -59,12 +72,17 @@ struct State {
 /// context, for every tool; without a context label a call proceeds. Results that would raise the
 /// label go behind variables, and calls that name them get the values.
 ///
+/// *Given the oracle*: a model here acts on what is hidden from it as if it had read it. So a call that
+/// nobody could plan without the hidden content, because the ledger has none such, counts as made after
+/// an inspection, and rulings from then on are `assumed`.
+///
 /// *Ours*: high-risk tools are the consequential ones; in a system of several agents a message carries
 /// the label of its sender's context; the levels of readers.
 #[derive(Clone, Debug)]
 pub struct Fides {
     setup: Setup,
     planner: Planner,
+    inspecting: Inspecting,
     state: State,
 }
 
@@ -104,9 +122,15 @@ impl Fides {
             (_, Setup::Repository { .. }) => Planner::AutoHide,
             (_, Setup::Paper { .. }) => Planner::Variables,
         };
+        let inspecting = match parameters.text("inspect") {
+            "outside_actions" => Inspecting::OutsideActions,
+            "never" => Inspecting::Never,
+            _ => Inspecting::OutsideLedger,
+        };
         Self {
             setup,
             planner,
+            inspecting,
             state: State::default(),
         }
     }
@@ -125,6 +149,13 @@ impl Fides {
                 "Whether results that would raise the label of the context go behind variables, or \
                  every result enters the context.",
                 &["variables", "basic"],
+            ),
+            choice(
+                "inspect",
+                "Planner `variables`: which high-risk calls it is taken to have made only after it \
+                 looked into every variable, which raises the label of the context: those that the \
+                 ledger does not authorise, those whose action it does not name, or none.",
+                &["outside_ledger", "outside_actions", "never"],
             ),
             choice(
                 "policies",
@@ -186,6 +217,45 @@ impl Fides {
         }
     }
 
+    /// What the planner must have inspected to make a call: everything hidden, or nothing.
+    fn inspected(&self, view: &View<'_>, proposal: &Proposal<'_>) -> Option<Label> {
+        let hidden = self.state.variables.all()?;
+        let ledger = &view.briefing.ledger;
+        let is_planned = match self.inspecting {
+            Inspecting::OutsideLedger => {
+                let arguments = self.expanded(proposal);
+                let call = CallView {
+                    tool: proposal.tool,
+                    arguments: &arguments,
+                };
+                matches(call, ledger).is_some()
+            }
+            Inspecting::OutsideActions => {
+                let mut entries = ledger.entries.iter();
+                entries.any(|entry| entry.action == proposal.tool.name)
+            }
+            Inspecting::Never => true,
+        };
+        (proposal.tool.high_risk() && !is_planned).then_some(hidden)
+    }
+
+    /// Whether rulings rest on what a planner is taken to have inspected.
+    fn rests_on_oracle(&self) -> bool {
+        self.inspecting != Inspecting::Never && self.state.variables.all().is_some()
+    }
+
+    /// The arguments of a call with what its variables stand for.
+    fn expanded(&self, proposal: &Proposal<'_>) -> Vec<Argument> {
+        let arguments = proposal.arguments.iter().map(|argument| {
+            let value = self.state.variables.expanded(&argument.value);
+            Argument {
+                value: value.unwrap_or_else(|| argument.value.clone()),
+                ..argument.clone()
+            }
+        });
+        arguments.collect()
+    }
+
     /// The violation of a call, if there is one, and its context.
     fn check(
         &self,
@@ -193,6 +263,10 @@ impl Fides {
         proposal: &Proposal<'_>,
     ) -> (Result<(), Violation>, Option<NodeId>) {
         let (context, state) = self.context(view, proposal);
+        let context = match self.inspected(view, proposal) {
+            Some(inspected) => context.join(&inspected),
+            None => context,
+        };
         let checked = match self.setup {
             Setup::Paper { .. } if !proposal.tool.high_risk() => Ok(()),
             Setup::Paper {
@@ -288,6 +362,26 @@ impl Fides {
         }
     }
 
+    fn refuse(
+        &self,
+        violation: Violation,
+        state: Option<NodeId>,
+        proposal: &Proposal<'_>,
+    ) -> Ruling<ProposalVerdict> {
+        let rule = self.rule_of(violation);
+        let mut reason = rule.reason().with_evidence(state.map(Evidence::Node));
+        if violation == Violation::UntrustedArgument {
+            let fields = self.untrusted_authority(proposal);
+            reason = reason.with_fields(fields.into_iter().map(DecidingField::Argument));
+        }
+        let verdict = if rule.verdict == VerdictKind::Confirm {
+            ProposalVerdict::Confirm
+        } else {
+            ProposalVerdict::Block
+        };
+        Ruling::new(verdict, reason)
+    }
+
     fn fields(&self, view: &View<'_>, inflow: &Inflow<'_>) -> Vec<FieldLabel> {
         let endorses = matches!(self.setup, Setup::Paper { endorses: true, .. });
         let origin = self.state.track.origin(view, inflow.node);
@@ -358,22 +452,14 @@ impl Policy for Fides {
         proposal: Proposal<'_>,
     ) -> Ruling<ProposalVerdict> {
         self.state.track.catch_up(view);
-        let (checked, state) = self.check(view, &proposal);
-        let Err(violation) = checked else {
-            return self.pass(&proposal);
+        let mut ruling = match self.check(view, &proposal) {
+            (Ok(()), _) => self.pass(&proposal),
+            (Err(violation), state) => self.refuse(violation, state, &proposal),
         };
-        let rule = self.rule_of(violation);
-        let mut reason = rule.reason().with_evidence(state.map(Evidence::Node));
-        if violation == Violation::UntrustedArgument {
-            let fields = self.untrusted_authority(&proposal);
-            reason = reason.with_fields(fields.into_iter().map(DecidingField::Argument));
+        if proposal.tool.high_risk() && self.rests_on_oracle() {
+            ruling.reason = ruling.reason.assumed();
         }
-        let verdict = if rule.verdict == plugins::policy::VerdictKind::Confirm {
-            ProposalVerdict::Confirm
-        } else {
-            ProposalVerdict::Block
-        };
-        Ruling::new(verdict, reason)
+        ruling
     }
 }
 

@@ -345,7 +345,7 @@ fn bugcompat_inverts_deleting_and_nothing_else() {
 fn given_policies_take_the_place_of_derived_ones() {
     let scene = Scene::send(&["eve"], "doc:note", "");
     for (text, rule) in [
-        (r#"[]"#, "camel_block_no_policy"),
+        (r"[]", "camel_block_no_policy"),
         (r#"[["a*", {"check": "nothing"}]]"#, "camel_allow_policy"),
         (
             r#"[["a*", {"check": "trusted", "fields": ["to"]}]]"#,

@@ -3,7 +3,7 @@ use plugins::conformance::sample::{World, argument, given, list, tool};
 use plugins::draws::{Draws, RolloutKey};
 use plugins::ids::{AgentId, CallId, PrincipalId, SourceId};
 use plugins::label::{LabelId, Readers};
-use plugins::policy::Inflow;
+use plugins::policy::{Basis, Inflow};
 use plugins::tool::{Operation, Role, Target};
 use plugins::trace::Subject;
 use plugins::value::{Field, Value};
@@ -318,7 +318,7 @@ fn a_call_is_judged_by_the_context_that_its_model_saw() {
 
 #[test]
 fn variables_keep_the_context_trusted_and_calls_get_their_values() {
-    let mut policy = make("fides", &[]);
+    let mut policy = make("fides", &[NEVER]);
     let mut scene = Scene::new();
     let note = scene.note;
     let shown = scene.observe(&mut *policy, 0, note).unwrap();
@@ -332,7 +332,7 @@ fn variables_keep_the_context_trusted_and_calls_get_their_values() {
         (1, Value::text("to eve and [var_9]")),
     ];
     assert_eq!(ruling.verdict, ProposalVerdict::Rewrite(expanded));
-    let mut strict = make("fides", &[("trusted_arguments", "true")]);
+    let mut strict = make("fides", &[NEVER, ("trusted_arguments", "true")]);
     let mut scene = Scene::new();
     scene.observe(&mut *strict, 0, note);
     let call = scene.send(&contact, "hello");
@@ -341,13 +341,59 @@ fn variables_keep_the_context_trusted_and_calls_get_their_values() {
     assert_eq!(ruling.reason.fields, [DecidingField::Argument(0)]);
 }
 
+/// Nothing is taken to have been inspected.
+const NEVER: (&str, &str) = ("inspect", "never");
+
+#[test]
+fn a_call_that_nobody_could_plan_was_made_after_an_inspection() {
+    for (inspect, authorised, rule) in [
+        ("never", None, "fides_allow"),
+        ("outside_actions", None, "fides_block_untrusted_context"),
+        ("outside_ledger", None, "fides_block_untrusted_context"),
+        ("outside_actions", Some("bob"), "fides_allow"),
+        (
+            "outside_ledger",
+            Some("bob"),
+            "fides_block_untrusted_context",
+        ),
+        ("outside_ledger", Some("eve"), "fides_allow"),
+    ] {
+        for by_variable in [false, true] {
+            let mut policy = make("fides", &[("inspect", inspect)]);
+            let mut scene = Scene::new();
+            if let Some(target) = authorised {
+                scene.world.authorize("send", target, &[]);
+            }
+            let before = scene.send("eve", "hello");
+            let ruling = decide(&mut *policy, &scene.world, before);
+            assert_eq!(ruling.reason.rule, "fides_allow");
+            assert_eq!(ruling.reason.basis, Basis::Exact);
+            let note = scene.note;
+            scene.observe(&mut *policy, 0, note);
+            let call = scene.send(if by_variable { "[var_0]" } else { "eve" }, "hello");
+            let ruling = decide(&mut *policy, &scene.world, call);
+            let expected = match rule {
+                "fides_allow" if by_variable => "fides_expand_variables",
+                rule => rule,
+            };
+            assert_eq!(ruling.reason.rule, expected, "{inspect} {authorised:?}");
+            let basis = if inspect == "never" {
+                Basis::Exact
+            } else {
+                Basis::Assumed
+            };
+            assert_eq!(ruling.reason.basis, basis);
+        }
+    }
+}
+
 #[test]
 fn a_hidden_value_may_go_only_to_its_readers() {
     for (to, rule) in [
         ("bob", "fides_expand_variables"),
         ("eve", "fides_block_flow"),
     ] {
-        let mut policy = make("fides", &[]);
+        let mut policy = make("fides", &[NEVER]);
         let mut scene = Scene::new();
         let plan = scene.plan;
         let shown = scene.observe(&mut *policy, 0, plan).unwrap();
@@ -374,7 +420,7 @@ fn lists_are_expanded_element_by_element() {
 
 #[test]
 fn a_truth_value_can_be_endorsed() {
-    let mut policy = make("fides", &[("endorse", "boolean")]);
+    let mut policy = make("fides", &[NEVER, ("endorse", "boolean")]);
     let mut scene = Scene::new();
     let note = scene.note;
     let shown = scene.observe(&mut *policy, 0, note).unwrap();
@@ -388,7 +434,7 @@ fn a_truth_value_can_be_endorsed() {
 #[test]
 fn the_profiles_differ_as_documented() {
     let rule = |given: &[(&str, &str)], source: fn(&Scene) -> SourceId, to: &str| {
-        let mut policy = make("fides", given);
+        let mut policy = make("fides", &[given, &[NEVER]].concat());
         let mut scene = Scene::new();
         let source = source(&scene);
         scene.observe(&mut *policy, 0, source);
@@ -459,6 +505,8 @@ fn it_keeps_the_laws_under_every_setting() {
     for given in [
         &[][..],
         &[("planner", "basic")],
+        &[("inspect", "outside_actions")],
+        &[NEVER],
         &[("policies", "either"), ("trusted_arguments", "true")],
         &[("policies", "permitted_flow"), ("endorse", "boolean")],
         &[("profile", "repository")],
@@ -557,13 +605,19 @@ proptest! {
         more in 0..2_u32,
         repository: bool,
         basic: bool,
+        inspect in proptest::sample::select(vec!["outside_ledger", "outside_actions", "never"]),
+        authorised: bool,
         to in proptest::sample::select(vec!["ann", "bob", "eve"]),
     ) {
         let profile = ("profile", if repository { "repository" } else { "paper" });
         let planner = ("planner", if basic { "basic" } else { "variables" });
+        let inspects = ("inspect", inspect);
         let refused = |with_more: bool| {
-            let mut policy = make("fides", &[profile, planner]);
+            let mut policy = make("fides", &[profile, planner, inspects]);
             let mut scene = Scene::new();
+            if authorised {
+                scene.world.authorize("send", "bob", &[]);
+            }
             let sources = [scene.note, scene.plan];
             for &(agent, source) in &first {
                 scene.observe(&mut *policy, agent, sources[source as usize]);

@@ -24,6 +24,12 @@ impl Variables {
         name.into()
     }
 
+    /// The label of everything hidden; none if nothing is.
+    pub(super) fn all(&self) -> Option<Label> {
+        let labels = self.0.iter().map(|variable| variable.label.clone());
+        labels.reduce(|sum, label| sum.join(&label))
+    }
+
     /// The label of all that a value names; none if it names no variable.
     pub(super) fn named(&self, value: &Value) -> Option<Label> {
         let names = value.strings().flat_map(|text| self.names(text));

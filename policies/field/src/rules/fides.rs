@@ -55,7 +55,9 @@ pub const FIDES_BLOCK_UNTRUSTED_CONTEXT: Rule = rule(
     Origin::Paper,
     "The context from which the model made the call is untrusted. Under `paper` this is P-T: a \
      consequential call needs a trusted context. Under `repository` it is the check of integrity \
-     for every tool that is not declared to accept untrusted contexts.",
+     for every tool that is not declared to accept untrusted contexts. If results are hidden, the \
+     context of a call that could not be planned without them counts as having seen them \
+     (`inspect`), and the basis is `assumed`.",
 );
 
 /// P-T, asked.
