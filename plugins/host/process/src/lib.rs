@@ -48,7 +48,8 @@ mod child;
 #[path = "child_elsewhere.rs"]
 mod child;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 pub use self::confine::{Confinement, confinement};

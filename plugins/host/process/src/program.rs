@@ -329,10 +329,7 @@ mod tests {
     #[test]
     fn a_description_that_cannot_be_run_is_refused_with_its_place() {
         for (text, message) in [
-            (
-                r#"Process(command: [], files: [])"#,
-                "the command has no word",
-            ),
+            ("Process(command: [], files: [])", "the command has no word"),
             (
                 r#"Process(command: ["./a.py"], files: [])"#,
                 "none of the files",

@@ -18,7 +18,9 @@ use crate::words::Word;
 /// The answer to `session`.
 pub(crate) fn session(answer: &Answer, view: &View<'_>) -> Result<Ruling<SessionVerdict>, String> {
     let verdict = match answer.word(&["pass", "mask_tools", "abort"])? {
-        "mask_tools" => SessionVerdict::MaskTools(mask(required(&answer.mask, "mask")?, view)?),
+        "mask_tools" => {
+            SessionVerdict::MaskTools(mask(required(answer.mask.as_ref(), "mask")?, view)?)
+        }
         "abort" => SessionVerdict::Abort,
         _ => SessionVerdict::Pass,
     };
@@ -32,7 +34,11 @@ pub(crate) fn prompt(
     segments: usize,
 ) -> Result<Ruling<PromptVerdict>, String> {
     let verdict = match answer.word(&["pass", "edit"])? {
-        "edit" => PromptVerdict::Edit(edit(required(&answer.edit, "edit")?, view, segments)?),
+        "edit" => PromptVerdict::Edit(edit(
+            required(answer.edit.as_ref(), "edit")?,
+            view,
+            segments,
+        )?),
         _ => PromptVerdict::Pass,
     };
     answer.ruling(verdict, view, "pass", None)
@@ -42,8 +48,13 @@ pub(crate) fn prompt(
 pub(crate) fn inflow(answer: &Answer, view: &View<'_>) -> Result<Ruling<InflowVerdict>, String> {
     let words = ["pass", "relabel", "transform", "quarantine", "drop"];
     let verdict = match answer.word(&words)? {
-        "relabel" => InflowVerdict::Relabel(relabel(required(&answer.relabel, "relabel")?, view)?),
-        "transform" => InflowVerdict::Transform(content(required(&answer.content, "content")?)),
+        "relabel" => InflowVerdict::Relabel(relabel(
+            required(answer.relabel.as_ref(), "relabel")?,
+            view,
+        )?),
+        "transform" => {
+            InflowVerdict::Transform(content(required(answer.content.as_ref(), "content")?))
+        }
         "quarantine" => InflowVerdict::Quarantine,
         "drop" => InflowVerdict::Drop,
         _ => InflowVerdict::Pass,
@@ -65,13 +76,15 @@ pub(crate) fn proposal(
         "confirm" => ProposalVerdict::Confirm,
         "hold" => ProposalVerdict::Hold,
         "rewrite" => {
-            let arguments = required(&answer.arguments, "arguments")?.iter();
+            let arguments = required(answer.arguments.as_ref(), "arguments")?.iter();
             let changes = arguments.map(|(name, value)| rewritten(name, value, tool));
             let mut changes = changes.collect::<Result<Vec<_>, _>>()?;
             changes.sort_unstable_by_key(|(position, _)| *position);
             ProposalVerdict::Rewrite(changes)
         }
-        "simulate" => ProposalVerdict::Simulate(content(required(&answer.content, "content")?)),
+        "simulate" => {
+            ProposalVerdict::Simulate(content(required(answer.content.as_ref(), "content")?))
+        }
         "abort" => ProposalVerdict::Abort,
         _ => ProposalVerdict::Allow,
     };
@@ -84,7 +97,10 @@ pub(crate) fn memory(answer: &Answer, view: &View<'_>) -> Result<Ruling<MemoryVe
     let verdict = match answer.word(&words)? {
         "block" => MemoryVerdict::Block,
         "quarantine" => MemoryVerdict::Quarantine,
-        "relabel" => MemoryVerdict::Relabel(relabel(required(&answer.relabel, "relabel")?, view)?),
+        "relabel" => MemoryVerdict::Relabel(relabel(
+            required(answer.relabel.as_ref(), "relabel")?,
+            view,
+        )?),
         "confirm" => MemoryVerdict::Confirm,
         _ => MemoryVerdict::Allow,
     };
@@ -113,7 +129,7 @@ pub(crate) fn recovery(
 ) -> Result<Ruling<RecoveryVerdict>, String> {
     let verdict = match answer.word(&["pass", "act"])? {
         "act" => {
-            let actions = required(&answer.actions, "actions")?.iter();
+            let actions = required(answer.actions.as_ref(), "actions")?.iter();
             let actions = actions.map(|action| act(action, view, notice));
             RecoveryVerdict::Act(actions.collect::<Result<_, _>>()?)
         }
@@ -160,9 +176,8 @@ impl Answer {
     }
 }
 
-fn required<'a, T>(part: &'a Option<T>, name: &str) -> Result<&'a T, String> {
-    part.as_ref()
-        .ok_or_else(|| format!("a verdict without its `{name}`"))
+fn required<'a, T>(part: Option<&'a T>, name: &str) -> Result<&'a T, String> {
+    part.ok_or_else(|| format!("a verdict without its `{name}`"))
 }
 
 fn tool(name: &str, view: &View<'_>) -> Result<ToolId, String> {

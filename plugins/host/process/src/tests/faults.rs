@@ -111,6 +111,7 @@ fn an_answer_to_another_question_is_none() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one of each, in one table")]
 fn verdicts_rules_and_words_that_do_not_exist_are_refused() {
     let block = "'verdict': 'block', 'rule': 'r', 'denial': 'outside_user_goal'";
     for (answer, message) in [

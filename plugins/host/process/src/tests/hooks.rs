@@ -79,6 +79,7 @@ const RECORD: RecordSummary = RecordSummary {
 };
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one of each, in one table")]
 fn every_hook_has_its_verdicts_with_all_that_they_carry() {
     let loaded = answering_hooks(
         "
@@ -148,8 +149,12 @@ fn every_hook_has_its_verdicts_with_all_that_they_carry() {
     assert_eq!(commit.verdict, CommitVerdict::Hold);
     assert_eq!(commit.reason.denial, DenialReason::CheckpointHold);
     assert_eq!(commit.reason.basis, Basis::Assumed);
-    use DecidingField::{Action, Argument, Target};
-    assert_eq!(commit.reason.fields, [Action, Target, Argument(1)]);
+    let fields = [
+        DecidingField::Action,
+        DecidingField::Target,
+        DecidingField::Argument(1),
+    ];
+    assert_eq!(commit.reason.fields, fields);
     let evidence = [
         Evidence::Node(NodeId(1)),
         Evidence::Source(SourceId(0)),
@@ -311,6 +316,7 @@ fn what_is_told_is_what_the_documentation_says() {
 
 /// Each happening has a word of its own and an object of its own.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one of each, in one table")]
 fn every_happening_is_told() {
     use plugins::action::{ActionClass, ParseStatus, Repairs};
     use plugins::ids::MessageId;

@@ -137,6 +137,28 @@ open({path:?}, 'w').write('x')"
     }
 }
 
+/// The same of connections and signals. The port is one at which nobody listens.
+#[test]
+fn connections_and_signals_are_forbidden_where_the_kernel_can() {
+    let said = confession(
+        "import socket
+def outcome(act):
+    try:
+        act()
+        return 'done'
+    except OSError as error:
+        return type(error).__name__
+sys.stderr.write(' '.join([
+    outcome(lambda: socket.create_connection(('127.0.0.1', 9), 1)),
+    outcome(lambda: os.kill(os.getppid(), 0)),
+    outcome(lambda: open(os.devnull, 'w').write('x'))]))",
+    );
+    match confinement() {
+        Confinement::Enforced => assert_eq!(said, "PermissionError PermissionError done"),
+        Confinement::Partial | Confinement::Missing => assert!(said.ends_with(" done"), "{said}"),
+    }
+}
+
 #[test]
 fn what_a_process_started_ends_with_it() {
     let said = confession(
