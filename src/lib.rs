@@ -19,6 +19,7 @@ pub use plugins;
 pub use study;
 pub use worlds;
 
+pub mod attack;
 pub mod bench;
 pub mod outside;
 mod scene;

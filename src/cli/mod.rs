@@ -3,6 +3,7 @@
 //! Results go to standard output and everything else to standard error. A command gives back its
 //! exit code, or a [`failure::Failure`] that says what is wrong, where, and what would mend it.
 
+mod adversaries;
 mod calibrate;
 mod cases;
 mod check;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use containment_bench::outside::reference::{FileReference, Reference, ReferenceError};
 use containment_bench::outside::{self, LoadedFile, OutsideError, Registered};
 use plugins::briefing::Briefing;
-use plugins::loaded::{Fault, Mistake};
+use plugins::loaded::{Fault, Faults, Mistake};
 use plugins::registry::Registry;
 
 use super::codes::Code;
@@ -152,21 +152,23 @@ pub(crate) fn foreign_names(file: &LoadedFile, briefing: &Briefing) -> Vec<Probl
 /// Tells the first faults of policies from files, each with the end of its standard error.
 pub(crate) fn tell_faults(files: &[LoadedFile], terminal: &Terminal) {
     for file in files {
-        let Some(faults) = &file.policy.faults else {
-            continue;
-        };
-        let count = faults.count();
-        if count == 0 {
-            continue;
+        if let Some(faults) = &file.policy.faults {
+            let what = "each is a refusal under the rule `plugin_fault`";
+            tell_some(&file.reference.name(), &**faults, what, terminal);
         }
-        let name = file.reference.name();
-        let plural = if count == 1 { "" } else { "s" };
-        terminal.note(&format!(
-            "`{name}` failed {count} time{plural}: each is a refusal under the rule `plugin_fault`"
-        ));
-        for fault in faults.first().iter().take(MOST_TOLD) {
-            tell(fault, terminal);
-        }
+    }
+}
+
+/// Tells the first faults of a plugin, if there are any; `what` says what stands in their place.
+pub(crate) fn tell_some(name: &str, faults: &dyn Faults, what: &str, terminal: &Terminal) {
+    let count = faults.count();
+    if count == 0 {
+        return;
+    }
+    let plural = if count == 1 { "" } else { "s" };
+    terminal.note(&format!("`{name}` failed {count} time{plural}: {what}"));
+    for fault in faults.first().iter().take(MOST_TOLD) {
+        tell(fault, terminal);
     }
 }
 

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::options::{Case, PolicyArgs, SettingArgs};
 use super::terminal::Terminal;
-use super::{files, policies, rows, traces};
+use super::{adversaries, files, policies, rows, traces};
 
 /// How the row is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -27,6 +27,14 @@ pub(crate) struct Args {
     policy: PolicyArgs,
     #[command(flatten)]
     setting: SettingArgs,
+    /// Who fills the untrusted slots of the world before the rollout: a name that `containment list
+    /// attackers` shows, or process:FILE
+    #[arg(long, value_name = "ATTACKER")]
+    attacker: Option<String>,
+    /// Who reads the trace afterwards: a name that `containment list auditors` shows, or process:FILE;
+    /// what is found goes to standard error
+    #[arg(long, value_name = "AUDITOR")]
+    auditor: Option<String>,
     /// Write the trace to this file, as JSON Lines
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -50,6 +58,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     let mut case = Case::load(&args.world, &args.setting, terminal)?;
     let policy = args.policy.choice(&mut case)?;
+    if let Some(attacker) = &args.attacker {
+        adversaries::attack(&mut case, attacker, terminal)?;
+    }
     let (mut rollout, hashes, tape) = match &args.record {
         Some(path) => {
             let (rollout, hashes, tape) = case.start_recorded(&policy)?;
@@ -75,6 +86,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     };
     terminal.print(&text)?;
     policies::tell_faults(&case.outside, terminal);
+    if let Some(auditor) = &args.auditor {
+        adversaries::audit(&case, auditor, &rollout, terminal)?;
+    }
     rows::require_numbers(&case, &policy, &row)?;
     Ok(Exit::Ok)
 }

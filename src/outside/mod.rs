@@ -1,8 +1,10 @@
 //! Policies from outside the program: from a reference, and the files that it names, to the registry.
+//! Attackers and auditors can be processes too.
 
 pub mod reference;
 
 mod host;
+mod others;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use plugins::registry::{COMPOSED, CreateError, Factory, PluginInfo, Registry};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use host::{foreign_names, read};
+pub use others::{Other, attacker, auditor};
 use reference::{FileReference, Operator, Reference};
 
 /// A policy that was named by a reference and is now in the registry.
