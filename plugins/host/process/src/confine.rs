@@ -1,10 +1,14 @@
 //! What keeps a process from doing more than to answer: limits of the kernel, and Landlock where the
 //! kernel has it.
 
-use std::io;
 use std::path::Path;
-use std::process::{Child, Command};
+#[cfg(unix)]
+use std::{
+    io,
+    process::{Child, Command},
+};
 
+#[cfg(unix)]
 use crate::program::Limits;
 
 /// How far the kernel keeps processes from writing outside their folder, from TCP, and from
@@ -28,6 +32,7 @@ pub fn confinement() -> Confinement {
 
 /// Starts `command`, which works in `folder`, confined as far as the kernel can, on a thread of its
 /// own because a thread that has confined itself stays so.
+#[cfg(unix)]
 pub(crate) fn spawn(mut command: Command, folder: &Path, limits: Limits) -> io::Result<Child> {
     let folder = folder.to_owned();
     let spawning = move || {
@@ -49,6 +54,7 @@ pub(crate) fn spawn(mut command: Command, folder: &Path, limits: Limits) -> io::
 
 /// Starts a command. A program that was just written can be busy for a moment: another thread that
 /// starts a process holds a copy of every open file until its own program runs.
+#[cfg(unix)]
 fn start(command: &mut Command) -> io::Result<Child> {
     const TRIES: u32 = 100;
     let mut tries = 1;
@@ -103,7 +109,7 @@ fn limit(child: &Child, limits: Limits) -> io::Result<()> {
 }
 
 /// Other systems have no way to limit a process from outside.
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 fn limit(_: &Child, _: Limits) -> io::Result<()> {
     Ok(())
 }

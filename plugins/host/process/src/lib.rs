@@ -31,6 +31,7 @@
 mod attacker;
 mod auditor;
 mod confine;
+#[cfg(unix)]
 mod deadline;
 mod hear;
 mod hello;

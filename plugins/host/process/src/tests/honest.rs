@@ -212,3 +212,30 @@ for line in sys.stdin:
     drop(instance);
     no_faults(&loaded);
 }
+
+/// Whatever goes wrong, it goes wrong the same way each time, before and after going back.
+#[test]
+fn a_policy_that_fails_keeps_the_laws_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "while read -r line; do
+    case $line in
+    '{\"hello\":'*) echo '{\"protocol\":1,\"name\":\"a\",\"version\":1,\"hooks\":[\"proposal\",\"prompt\"]}' ;;
+    '{\"id\":1,'*) echo '{\"id\":1,\"verdict\":\"allow\"}' ;;
+    '{\"id\":2,\"ask\":\"proposal\"'*) echo '{\"id\":2,\"verdict\":\"allow\",\"rule\":\"second\"}' ;;
+    '{\"id\":'*) exit 1 ;;
+    esac
+done
+";
+    fs::write(folder.path().join("a.sh"), script).unwrap();
+    let description = folder.path().join("a.process.ron");
+    let text = "Process(command: [\"sh\", \"a.sh\"], files: [\"a.sh\"], answer_ms: 60000)";
+    fs::write(&description, text).unwrap();
+    let loaded = load(&description).unwrap();
+    assert_eq!(check_policy(&|| (loaded.make)(), 4), []);
+    let mut instance = (loaded.make)();
+    assert_eq!(
+        rules(&mut *instance),
+        ["default_allow", "second", PLUGIN_FAULT]
+    );
+    assert!(loaded.faults.as_ref().unwrap().first().len() == 16);
+}
