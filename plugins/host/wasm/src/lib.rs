@@ -15,3 +15,6 @@ mod run;
 
 pub use limits::Limits;
 pub use load::load;
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,15 @@ pub fn load(bytes: &[u8], limits: Limits) -> Result<LoadedPolicy, Vec<Mistake>> 
     })
 }
 
+/// A module that is known to be good.
+#[cfg(test)]
+pub(crate) fn checked(bytes: &[u8], limits: Limits) -> Loaded {
+    match check(bytes, limits) {
+        Ok((loaded, _)) => loaded,
+        Err(_) => panic!("the module is not good"),
+    }
+}
+
 /// One mistake that hides all others, or all there are.
 enum Wrong {
     One(Mistake),
