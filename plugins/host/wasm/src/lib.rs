@@ -6,6 +6,7 @@ mod codes;
 mod event;
 mod faults;
 mod guest;
+mod kit;
 mod limits;
 mod load;
 mod message;
@@ -13,6 +14,7 @@ mod policy;
 mod question;
 mod run;
 
+pub use kit::{Language, TEMPLATES, template};
 pub use limits::Limits;
 pub use load::load;
 
