@@ -124,7 +124,9 @@ impl<'a> Payload<'a> {
             1 => {
                 let items = self.records::<2>(at, count)?;
                 let text = |[at, bytes]: [u32; 2]| self.text(at, bytes);
-                Ok(Value::List(items.into_iter().map(text).collect::<Read<_>>()?))
+                Ok(Value::List(
+                    items.into_iter().map(text).collect::<Read<_>>()?,
+                ))
             }
             2 => Ok(Value::Integer(number.cast_signed())),
             3 if number <= 1 => Ok(Value::Boolean(number == 1)),
@@ -155,7 +157,11 @@ fn foreign<T>(code: Code) -> Read<T> {
     Err(format!("{code:?} is no verdict of this hook"))
 }
 
-pub(crate) fn session(code: Code, payload: &mut Payload<'_>, briefing: &Briefing) -> Read<SessionVerdict> {
+pub(crate) fn session(
+    code: Code,
+    payload: &mut Payload<'_>,
+    briefing: &Briefing,
+) -> Read<SessionVerdict> {
     match code {
         Code::Allow => Ok(SessionVerdict::Pass),
         Code::Abort => Ok(SessionVerdict::Abort),
@@ -166,7 +172,9 @@ pub(crate) fn session(code: Code, payload: &mut Payload<'_>, briefing: &Briefing
                 exist(&[tool], briefing.tools.len(), "tool")?;
             }
             let pair = |[agent, tool]: [u32; 2]| (AgentId(agent), ToolId(tool));
-            Ok(SessionVerdict::MaskTools(pairs.into_iter().map(pair).collect()))
+            Ok(SessionVerdict::MaskTools(
+                pairs.into_iter().map(pair).collect(),
+            ))
         }
         _ => foreign(code),
     }
@@ -212,7 +220,11 @@ pub(crate) fn prompt(
     }))
 }
 
-pub(crate) fn inflow(code: Code, payload: &mut Payload<'_>, briefing: &Briefing) -> Read<InflowVerdict> {
+pub(crate) fn inflow(
+    code: Code,
+    payload: &mut Payload<'_>,
+    briefing: &Briefing,
+) -> Read<InflowVerdict> {
     match code {
         Code::Allow => Ok(InflowVerdict::Pass),
         Code::Relabel => Ok(InflowVerdict::Relabel(payload.relabel(briefing)?)),
@@ -223,7 +235,11 @@ pub(crate) fn inflow(code: Code, payload: &mut Payload<'_>, briefing: &Briefing)
     }
 }
 
-pub(crate) fn proposal(code: Code, payload: &mut Payload<'_>, tool: &ToolSpec) -> Read<ProposalVerdict> {
+pub(crate) fn proposal(
+    code: Code,
+    payload: &mut Payload<'_>,
+    tool: &ToolSpec,
+) -> Read<ProposalVerdict> {
     match code {
         Code::Allow => Ok(ProposalVerdict::Allow),
         Code::Block => Ok(ProposalVerdict::Block),
@@ -260,7 +276,11 @@ fn rewrite(payload: &mut Payload<'_>, tool: &ToolSpec) -> Read<Vec<(u16, Value)>
     Ok(values)
 }
 
-pub(crate) fn memory(code: Code, payload: &mut Payload<'_>, briefing: &Briefing) -> Read<MemoryVerdict> {
+pub(crate) fn memory(
+    code: Code,
+    payload: &mut Payload<'_>,
+    briefing: &Briefing,
+) -> Read<MemoryVerdict> {
     match code {
         Code::Allow => Ok(MemoryVerdict::Allow),
         Code::Block => Ok(MemoryVerdict::Block),
@@ -344,7 +364,11 @@ pub(crate) fn reason(
                 reason.evidence.push(Evidence::Source(SourceId(number)));
             }
             2 => {
-                exist(&[number], view.briefing.ledger.entries.len(), "ledger entry")?;
+                exist(
+                    &[number],
+                    view.briefing.ledger.entries.len(),
+                    "ledger entry",
+                )?;
                 reason.evidence.push(Evidence::LedgerEntry(number));
             }
             3 => reason.evidence.push(Evidence::NoLedgerEntry),

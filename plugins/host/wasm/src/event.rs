@@ -10,9 +10,7 @@ use plugins::trace::{Edge, Event, Happening, Node, Outcome, Prefix};
 use plugins::value::Content;
 
 use crate::codes::{NONE, denial, subject, verdict};
-use crate::message::{
-    Message, Span, label_flags, optional, record, two_words, word,
-};
+use crate::message::{Message, Span, label_flags, optional, record, two_words, word};
 
 /// Words of `cb_event`.
 pub(crate) const EVENT: usize = 26;
@@ -65,7 +63,9 @@ pub(crate) fn write(message: &mut Message, prefix: Prefix<'_>, position: usize, 
         Happening::Proposed { call } => prefix.call(call),
         _ => None,
     };
-    let calls = message.list(new_call.into_iter(), |message, new| call(message, new, known));
+    let calls = message.list(new_call.into_iter(), |message, new| {
+        call(message, new, known)
+    });
     let detail = detail(message, event, prefix, known);
     let labels = message.label_list(known.labels, known.briefing);
     let agent = optional(event.agent.map(|agent| agent.0));
@@ -106,7 +106,12 @@ fn node(message: &mut Message, node: &Node, known: Known<'_>) -> [u32; NODE] {
 
 /// `cb_edge`.
 fn edge_record(edge: &Edge) -> [u32; EDGE] {
-    [edge.from.0, edge.to.0, edge.kind as u32, u32::from(edge.taint)]
+    [
+        edge.from.0,
+        edge.to.0,
+        edge.kind as u32,
+        u32::from(edge.taint),
+    ]
 }
 
 /// `cb_call`.
@@ -230,7 +235,9 @@ fn detail(message: &mut Message, event: &Event, prefix: Prefix<'_>, known: Known
         Happening::Asked {
             subject: about,
             answer,
-        } => Detail::new(7).subject(subject(*about)).numbers([*answer as u32]),
+        } => Detail::new(7)
+            .subject(subject(*about))
+            .numbers([*answer as u32]),
         Happening::HoldReleased { call } => Detail::new(8).numbers([call.0]),
         Happening::Denied { call, reason } => Detail::new(9).numbers([call.0, denial(*reason)]),
         Happening::Committed { call, node } => Detail::new(10).numbers([call.0, node.0]),

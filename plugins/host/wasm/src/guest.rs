@@ -82,7 +82,10 @@ impl Guest {
         let memory = instance
             .get_memory(&mut store, "memory")
             .ok_or("there is no memory called `memory`")?;
-        let mut find = Finder { store: &mut store, instance };
+        let mut find = Finder {
+            store: &mut store,
+            instance,
+        };
         let functions = Functions {
             abi: find.needed("cb_abi")?,
             hooks: find.needed("cb_hooks")?,
@@ -154,7 +157,10 @@ impl Guest {
         }
         match self.rule(word(known.len()))?.bytes {
             0 => Ok(()),
-            _ => Err(format!("there are more than the {} rules of before", known.len())),
+            _ => Err(format!(
+                "there are more than the {} rules of before",
+                known.len()
+            )),
         }
     }
 
@@ -219,7 +225,10 @@ impl Guest {
         let place = self.place(save)?;
         if place.bytes > self.limits.state_bytes {
             let most = self.limits.state_bytes;
-            return Err(format!("a state of {} bytes; {most} are allowed", place.bytes));
+            return Err(format!(
+                "a state of {} bytes; {most} are allowed",
+                place.bytes
+            ));
         }
         self.bytes(place).map(<[u8]>::to_vec)
     }
@@ -284,7 +293,9 @@ impl Guest {
         };
         if place.at == 0 || !place.at.is_multiple_of(8) {
             let at = place.at;
-            return Err(format!("`cb_alloc` returns {at}, which is no place at a multiple of 8"));
+            return Err(format!(
+                "`cb_alloc` returns {at}, which is no place at a multiple of 8"
+            ));
         }
         let memory = self.memory.data_mut(&mut self.store);
         let begin = place.at as usize;
@@ -359,9 +370,12 @@ const MEANINGFUL: u64 = 0xFFFF_FFFF | ASSUMED | HAS_EVIDENCE;
 
 /// Verdict, rule and denial out of one number, as far as they can be checked without the rules.
 fn unpack_answer(packed: u64, hook: Hook) -> Result<Answer, String> {
-    let part = |shift: u32, mask: u64| usize::try_from(packed >> shift & mask).unwrap_or(usize::MAX);
+    let part =
+        |shift: u32, mask: u64| usize::try_from(packed >> shift & mask).unwrap_or(usize::MAX);
     if packed & !MEANINGFUL != 0 {
-        return Err(format!("an answer of {packed:#x}, in which bits are set that mean nothing"));
+        return Err(format!(
+            "an answer of {packed:#x}, in which bits are set that mean nothing"
+        ));
     }
     let number = part(0, 0xFF);
     let Some(&(code, name)) = CODES.get(number) else {

@@ -5,7 +5,7 @@
 pub enum Language {
     /// C, with the header `containment.h`.
     C,
-    /// AssemblyScript.
+    /// `AssemblyScript`.
     AssemblyScript,
     /// Rust without `std`.
     Rust,
@@ -28,7 +28,9 @@ impl Language {
     /// The language with this word.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.word() == word)
+        Self::ALL
+            .into_iter()
+            .find(|language| language.word() == word)
     }
 }
 
@@ -36,10 +38,26 @@ impl Language {
 /// for the name of the policy in both.
 pub const TEMPLATES: [(Language, &str, &str); 5] = [
     (Language::C, "NAME.c", include_str!("../kit/policy.c")),
-    (Language::C, "containment.h", include_str!("../kit/containment.h")),
-    (Language::AssemblyScript, "NAME.ts", include_str!("../kit/policy.ts")),
-    (Language::Rust, "Cargo.toml", include_str!("../kit/Cargo.toml.txt")),
-    (Language::Rust, "src/lib.rs", include_str!("../kit/policy.rs.txt")),
+    (
+        Language::C,
+        "containment.h",
+        include_str!("../kit/containment.h"),
+    ),
+    (
+        Language::AssemblyScript,
+        "NAME.ts",
+        include_str!("../kit/policy.ts"),
+    ),
+    (
+        Language::Rust,
+        "Cargo.toml",
+        include_str!("../kit/Cargo.toml.txt"),
+    ),
+    (
+        Language::Rust,
+        "src/lib.rs",
+        include_str!("../kit/policy.rs.txt"),
+    ),
 ];
 
 /// The files with which a policy called `name` begins: each its path below the folder of the
@@ -76,7 +94,10 @@ mod tests {
             }
         }
         assert_eq!(Language::named("cobol"), None);
-        let names: Vec<_> = template(Language::C, "g").into_iter().map(|(file, _)| file).collect();
+        let names: Vec<_> = template(Language::C, "g")
+            .into_iter()
+            .map(|(file, _)| file)
+            .collect();
         assert_eq!(names, ["g.c", "containment.h"]);
     }
 }

@@ -1,4 +1,10 @@
-//! Policies from WebAssembly modules.
+//! Policies from `WebAssembly` modules: [`load`] reads one, [`template`] writes the beginning of one.
+//!
+//! The sandbox is wasmtime without any import, with fuel for every call (`guest`). What a module reads
+//! is written by `briefing`, `event` and `question`, what it answers is checked in `answer`, and
+//! `run` keeps the two in step through going back. What follows is the chapter of the book.
+//!
+#![doc = include_str!("../../../../docs/book/wasm.md")]
 
 mod answer;
 mod briefing;

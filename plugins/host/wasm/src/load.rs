@@ -44,7 +44,12 @@ const EXPORTS: [(&str, &str, bool); 12] = [
 ];
 
 /// Names that rules of a module may not have: what else bears them means something else.
-const TAKEN: [&str; 4] = [DEFAULT_ALLOW, PLUGIN_FAULT, FACTS_MISSING, "rewrite_conflict"];
+const TAKEN: [&str; 4] = [
+    DEFAULT_ALLOW,
+    PLUGIN_FAULT,
+    FACTS_MISSING,
+    "rewrite_conflict",
+];
 
 /// Reads a policy from the bytes of a WebAssembly module, or from its text.
 ///
@@ -71,10 +76,8 @@ pub fn load(bytes: &[u8], limits: Limits) -> Result<LoadedPolicy, Vec<Mistake>> 
 /// A module that is known to be good.
 #[cfg(test)]
 pub(crate) fn checked(bytes: &[u8], limits: Limits) -> Loaded {
-    match check(bytes, limits) {
-        Ok((loaded, _)) => loaded,
-        Err(_) => panic!("the module is not good"),
-    }
+    let checked = check(bytes, limits).ok();
+    checked.expect("the module is good").0
 }
 
 /// One mistake that hides all others, or all there are.
@@ -152,12 +155,16 @@ fn summary(guest: &mut Guest) -> Result<String, String> {
 fn hooks(bits: u32) -> Result<Hooks, Mistake> {
     let hooks = u16::try_from(bits).ok().and_then(Hooks::from_bits);
     let hooks = hooks.ok_or_else(|| {
-        Mistake::new(format!("`cb_hooks` returns {bits:#x}, in which bits mean nothing"))
-            .help("there are nine hooks: `session` is bit 0, `recovery` is bit 8")
+        Mistake::new(format!(
+            "`cb_hooks` returns {bits:#x}, in which bits mean nothing"
+        ))
+        .help("there are nine hooks: `session` is bit 0, `recovery` is bit 8")
     })?;
     if hooks.is_empty() {
-        return Err(Mistake::new("`cb_hooks` returns 0: the policy would never be asked")
-            .help("`proposal` is bit 4, so 16 asks the policy about each call"));
+        return Err(
+            Mistake::new("`cb_hooks` returns 0: the policy would never be asked")
+                .help("`proposal` is bit 4, so 16 asks the policy about each call"),
+        );
     }
     Ok(hooks)
 }
@@ -169,8 +176,10 @@ fn wrong_rules(rules: &[String]) -> Vec<Mistake> {
             Mistake::new(format!("rule {position} is called {rule:?}"))
                 .help("1 to 64 lower-case letters, digits and `_`")
         } else if TAKEN.contains(&&**rule) {
-            Mistake::new(format!("rule {position} is called `{rule}`, which means something else"))
-                .help("give the rule a name of its own")
+            Mistake::new(format!(
+                "rule {position} is called `{rule}`, which means something else"
+            ))
+            .help("give the rule a name of its own")
         } else if rules[..position].contains(rule) {
             Mistake::new(format!("two rules are called `{rule}`"))
                 .help("rulings would not show which of them decided")
@@ -201,13 +210,14 @@ fn engine() -> Result<Engine, Mistake> {
 fn compile(bytes: &[u8], limits: Limits) -> Result<Module, Mistake> {
     if bytes.len() > limits.module_bytes as usize {
         let most = limits.module_bytes;
-        return Err(Mistake::new(format!("the module has more than {most} bytes")));
+        return Err(Mistake::new(format!(
+            "the module has more than {most} bytes"
+        )));
     }
     let is_text = bytes.trim_ascii_start().starts_with(b"(module");
     if !is_text && !bytes.starts_with(b"\0asm") {
-        return Err(Mistake::new("this is no WebAssembly module").help(
-            "a binary module begins with the bytes `\\0asm`, a text module with `(module`",
-        ));
+        return Err(Mistake::new("this is no WebAssembly module")
+            .help("a binary module begins with the bytes `\\0asm`, a text module with `(module`"));
     }
     Module::new(&engine()?, bytes).map_err(|error| {
         let text = format!("{error:#}");
@@ -288,7 +298,9 @@ fn wrong_memory(memory: &MemoryType, limits: Limits) -> Option<Mistake> {
     let bytes = memory.minimum().saturating_mul(memory.page_size());
     let most = u64::from(limits.memory_bytes);
     (bytes > most).then(|| {
-        Mistake::new(format!("the memory begins with {bytes} bytes; {most} are allowed"))
+        Mistake::new(format!(
+            "the memory begins with {bytes} bytes; {most} are allowed"
+        ))
     })
 }
 

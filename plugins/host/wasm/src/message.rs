@@ -169,9 +169,7 @@ impl Message {
                 let items = self.texts(items.iter().map(|item| &**item));
                 record(&[&[1, 0], &items])
             }
-            Value::Integer(number) => {
-                record(&[&[2, 0, 0, 0], &two_words(number.cast_unsigned())])
-            }
+            Value::Integer(number) => record(&[&[2, 0, 0, 0], &two_words(number.cast_unsigned())]),
             Value::Boolean(truth) => record(&[&[3, 0, 0, 0], &[u32::from(*truth), 0]]),
         }
     }

@@ -7,8 +7,8 @@ use plugins::facts::Counts;
 use plugins::policy::View;
 use plugins::reason::{Hook, Reason, Ruling};
 use plugins::state::RestoreError;
-use plugins::trace::{Answer, Happening, Prefix, Subject};
 use plugins::tool::ToolSpec;
+use plugins::trace::{Answer, Happening, Prefix, Subject};
 
 use crate::answer::{Payload, reason};
 use crate::codes::Code;

@@ -6,8 +6,8 @@ mod layout;
 mod payloads;
 mod refusals;
 
-use plugins::conformance::sample::{World, argument, given, tool};
 use plugins::briefing::Trust;
+use plugins::conformance::sample::{World, argument, given, tool};
 use plugins::draws::{Draws, RolloutKey};
 use plugins::ids::{AgentId, CallId, RecordId, StoreId};
 use plugins::label::{LabelId, Readers};
@@ -84,7 +84,8 @@ fn loaded(text: &str) -> LoadedPolicy {
 /// What is wrong with a module, all in one text.
 fn mistakes(bytes: &[u8]) -> String {
     let refused = load(bytes, Limits::default()).expect_err("it is refused");
-    let text = |mistake: Mistake| format!("{} {}", mistake.message, mistake.help.unwrap_or_default());
+    let text =
+        |mistake: Mistake| format!("{} {}", mistake.message, mistake.help.unwrap_or_default());
     refused.into_iter().map(text).collect::<Vec<_>>().join("\n")
 }
 
@@ -97,7 +98,10 @@ fn small_world() -> World {
     let note = world.add_source("doc:note", Trust::Untrusted, Readers::Everyone);
     let label = world.label_of(&[note]);
     let mut send = tool("send", RiskClass::Outbound, "");
-    send.arguments = vec![argument("to", Role::Recipient), argument("body", Role::Content)];
+    send.arguments = vec![
+        argument("to", Role::Recipient),
+        argument("body", Role::Content),
+    ];
     send.target = Target::Argument(0);
     let send = world.add_tool(send);
     world.authorize("send", "ann@trusted.local", &[]);

@@ -3,6 +3,11 @@
 //! Needs clang and lld 19 (`apt-get install --no-install-recommends clang-19 lld-19`), so it is
 //! part of the tests only with the feature `build-from-source`. Without the compiler it fails.
 #![cfg(feature = "build-from-source")]
+#![expect(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "a test that runs a compiler needs files and a process"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -98,5 +103,8 @@ cb_ruling cb_on_question(const struct cb_question *question) {
     assert_eq!(check_policy(&|| (loaded.make)(), 24), []);
     let refused = |message: &str| message.contains("refused");
     let faults = loaded.faults.unwrap().first();
-    assert!(faults.iter().all(|fault| refused(&fault.message)), "{faults:?}");
+    assert!(
+        faults.iter().all(|fault| refused(&fault.message)),
+        "{faults:?}"
+    );
 }

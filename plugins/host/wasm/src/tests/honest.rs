@@ -72,7 +72,11 @@ fn beside_the_twin(loaded: &LoadedPolicy, seeds: u64) -> Vec<String> {
             let mut draws = Draws::new(RolloutKey::new(1, "twin".into(), seed));
             let view = &mut world.view_of(prefix, &mut draws);
             let ruling = module.on_proposal(view, world.proposal(call));
-            assert_eq!(ruling, twin.on_proposal(view, world.proposal(call)), "world {seed}");
+            assert_eq!(
+                ruling,
+                twin.on_proposal(view, world.proposal(call)),
+                "world {seed}"
+            );
             rules.push(ruling.reason.rule.to_string());
         }
     }
@@ -90,7 +94,10 @@ fn recipient_guard_decides_as_its_twin() {
         "allow_listed_action",
         "default_allow",
     ] {
-        assert!(rules.iter().any(|found| found == rule), "{rule} never decided");
+        assert!(
+            rules.iter().any(|found| found == rule),
+            "{rule} never decided"
+        );
     }
     assert_eq!(loaded.faults.unwrap().first(), []);
 }
@@ -137,11 +144,11 @@ fn a_reader_of_events_keeps_to_the_laws() {
 }
 
 /// Blocks every third call that it is asked about: a state that no event shows.
-const THIRD: &str = r#"(global $asked (mut i32) (i32.const 0))
+const THIRD: &str = r"(global $asked (mut i32) (i32.const 0))
   (func $ask (result i64)
     (global.set $asked (i32.add (global.get $asked) (i32.const 1)))
     (select (i64.const 0x0101) (i64.const 0)
-      (i32.eqz (i32.rem_u (global.get $asked) (i32.const 3)))))"#;
+      (i32.eqz (i32.rem_u (global.get $asked) (i32.const 3)))))";
 
 const KEEPS: &str = r#"
   (func (export "cb_save") (result i64)
@@ -177,7 +184,10 @@ fn a_module_that_hides_its_state_is_found_out() {
     }
     .load();
     let violations = check_policy(&|| (loaded.make)(), 24);
-    assert!(violations.iter().any(|found| found.law == Law::Restores), "{violations:?}");
+    assert!(
+        violations.iter().any(|found| found.law == Law::Restores),
+        "{violations:?}"
+    );
 }
 
 /// What the host counts event by event is what the facts count in one go.
@@ -196,7 +206,15 @@ fn counts_are_those_of_the_facts() {
 
 #[test]
 fn two_runs_use_exactly_the_same_fuel() {
-    for bytes in [GUARD.to_vec(), Parts { more: READER, ..BLOCKS }.text().into_bytes()] {
+    for bytes in [
+        GUARD.to_vec(),
+        Parts {
+            more: READER,
+            ..BLOCKS
+        }
+        .text()
+        .into_bytes(),
+    ] {
         let spent = |seed: u64| {
             let world = random_world(seed);
             let mut policy = inside(&bytes);
@@ -217,7 +235,12 @@ fn two_runs_use_exactly_the_same_fuel() {
 /// called alike.
 #[test]
 fn reading_again_after_going_back_costs_the_same_fuel() {
-    let bytes = Parts { more: READER, ..BLOCKS }.text().into_bytes();
+    let bytes = Parts {
+        more: READER,
+        ..BLOCKS
+    }
+    .text()
+    .into_bytes();
     let world = random_world(7);
     let mut policy = inside(&bytes);
     ask(&mut policy, &world, Hook::Proposal);
@@ -232,7 +255,11 @@ fn reading_again_after_going_back_costs_the_same_fuel() {
 
 #[test]
 fn undeclared_hooks_are_never_asked() {
-    let loaded = Parts { decide: "unreachable", ..BLOCKS }.load();
+    let loaded = Parts {
+        decide: "unreachable",
+        ..BLOCKS
+    }
+    .load();
     let world = small_world();
     let mut policy = (loaded.make)();
     for hook in HOOKS {

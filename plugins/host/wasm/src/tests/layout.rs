@@ -41,7 +41,11 @@ impl Header {
     fn lay_out(&self, body: &str) -> (usize, Members) {
         let (mut at, mut widest) = (0_usize, 4);
         let mut members = Members::new();
-        for line in body.split(';').map(str::trim).filter(|line| !line.is_empty()) {
+        for line in body
+            .split(';')
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
             let line = line.trim_start_matches("struct ");
             let (kind, names) = line.split_once(' ').unwrap();
             let (size, align) = match kind {
@@ -66,7 +70,11 @@ impl Header {
             "cb_u32" => false,
             record => self.size_and_align(record).1 == 8,
         };
-        let align = if members.values().any(|(_, kind)| is_wide(kind)) { 8 } else { 4 };
+        let align = if members.values().any(|(_, kind)| is_wide(kind)) {
+            8
+        } else {
+            4
+        };
         (*size, align)
     }
 }
@@ -117,13 +125,21 @@ impl<'a> At<'a> {
         let (begin, count) = (self.word_at(at) as usize, self.word_at(at + 4) as usize);
         let size = self.header.0[record].0;
         let items = (0..count).map(|position| begin + position * size);
-        items.map(|at| Self { record, at, ..*self }).collect()
+        items
+            .map(|at| Self {
+                record,
+                at,
+                ..*self
+            })
+            .collect()
     }
 
     fn numbers(&self, path: &str) -> Vec<u32> {
         let at = self.member(path);
         let (begin, count) = (self.word_at(at) as usize, self.word_at(at + 4) as usize);
-        (0..count).map(|position| self.word_at(begin + position * 4)).collect()
+        (0..count)
+            .map(|position| self.word_at(begin + position * 4))
+            .collect()
     }
 
     /// A text that is a record itself.
@@ -186,18 +202,37 @@ fn known<'a>(world: &'a World, labels: &'a LabelTable) -> Known<'a> {
 
 #[test]
 fn a_briefing_reads_as_the_header_says() {
-    let (header, world) = (Header::read(), plugins::conformance::generate::random_world(3));
+    let (header, world) = (
+        Header::read(),
+        plugins::conformance::generate::random_world(3),
+    );
     let mut message = Message::default();
     briefing::write(&mut message, &world.briefing);
-    let read = At { header: &header, bytes: message.bytes(), record: "cb_briefing", at: 0 };
+    let read = At {
+        header: &header,
+        bytes: message.bytes(),
+        record: "cb_briefing",
+        at: 0,
+    };
     assert_eq!(read.word("abi"), 1);
-    let agents: Vec<_> = read.list("agents", "cb_agent").iter().map(|agent| agent.text("name")).collect();
+    let agents: Vec<_> = read
+        .list("agents", "cb_agent")
+        .iter()
+        .map(|agent| agent.text("name"))
+        .collect();
     assert_eq!(agents.len(), world.briefing.agents.len());
     assert_eq!(agents[0], "assistant");
-    assert_eq!(read.numbers("untrusted"), world.briefing.untrusted.iter().collect::<Vec<_>>());
+    assert_eq!(
+        read.numbers("untrusted"),
+        world.briefing.untrusted.iter().collect::<Vec<_>>()
+    );
     let principals = read.list("principals", "cb_text");
     assert_eq!(principals[2].own_text(), "eve@external.local");
-    for (read, tool) in read.list("tools", "cb_tool").iter().zip(&world.briefing.tools) {
+    for (read, tool) in read
+        .list("tools", "cb_tool")
+        .iter()
+        .zip(&world.briefing.tools)
+    {
         assert_eq!(read.text("name"), &*tool.name);
         assert_eq!(read.word("risk"), tool.risk as u32);
         assert_eq!(read.long("latency_ticks"), tool.latency_ticks);
@@ -212,20 +247,49 @@ fn a_briefing_reads_as_the_header_says() {
                 assert_eq!(read.word("target_argument"), u32::from(*position));
             }
             Target::Fixed(target) => {
-                assert_eq!((read.word("target_argument"), read.text("target")), (NONE, &**target));
+                assert_eq!(
+                    (read.word("target_argument"), read.text("target")),
+                    (NONE, &**target)
+                );
             }
         }
     }
+}
+
+#[test]
+fn sources_and_ledger_read_as_the_header_says() {
+    let (header, world) = (
+        Header::read(),
+        plugins::conformance::generate::random_world(3),
+    );
+    let mut message = Message::default();
+    briefing::write(&mut message, &world.briefing);
+    let read = At {
+        header: &header,
+        bytes: message.bytes(),
+        record: "cb_briefing",
+        at: 0,
+    };
     let sources = read.list("sources", "cb_source");
     for (read, source) in sources.iter().zip(&world.briefing.sources) {
         assert_eq!(read.text("name"), &*source.name);
-        assert_eq!(read.word("untrusted"), u32::from(source.trust == Trust::Untrusted));
+        assert_eq!(
+            read.word("untrusted"),
+            u32::from(source.trust == Trust::Untrusted)
+        );
         assert_eq!(read.word("label.flags") & 1, read.word("untrusted"));
         let sources: Vec<_> = source.label.sources.iter().collect();
         assert_eq!(read.numbers("label.sources"), sources);
     }
-    for (read, entry) in read.list("ledger", "cb_entry").iter().zip(&world.briefing.ledger.entries) {
-        assert_eq!((read.text("action"), read.text("target")), (&*entry.action, &*entry.target));
+    for (read, entry) in read
+        .list("ledger", "cb_entry")
+        .iter()
+        .zip(&world.briefing.ledger.entries)
+    {
+        assert_eq!(
+            (read.text("action"), read.text("target")),
+            (&*entry.action, &*entry.target)
+        );
         let conditions = read.list("conditions", "cb_condition");
         assert_eq!(conditions.len(), entry.conditions.len());
         for (read, (name, _)) in conditions.iter().zip(&entry.conditions) {
@@ -247,41 +311,96 @@ fn a_call_reads_as_the_header_says() {
     counts[1].approved = 9;
     let about = About::Call(world.proposal(CallId(0)));
     question::write(&mut message, &view, Hook::Commit, &about, &counts);
-    let read = At { header: &header, bytes: message.bytes(), record: "cb_call_question", at: 0 };
+    let read = At {
+        header: &header,
+        bytes: message.bytes(),
+        record: "cb_call_question",
+        at: 0,
+    };
     assert_eq!((read.long("head.tick"), read.word("head.hook")), (1, 7));
-    assert_eq!((read.word("head.all.proposed"), read.word("head.high_risk.approved")), (7, 9));
-    assert_eq!((read.text("agent_name"), read.text("tool_name")), ("assistant", "send"));
+    assert_eq!(
+        (
+            read.word("head.all.proposed"),
+            read.word("head.high_risk.approved")
+        ),
+        (7, 9)
+    );
+    assert_eq!(
+        (read.text("agent_name"), read.text("tool_name")),
+        ("assistant", "send")
+    );
     assert_eq!(read.text("target"), "ann@trusted.local");
-    assert_eq!((read.word("risk"), read.word("ledger_entry"), read.word("node")), (2, 0, 0));
+    assert_eq!(
+        (
+            read.word("risk"),
+            read.word("ledger_entry"),
+            read.word("node")
+        ),
+        (2, 0, 0)
+    );
     // High risk, not on the list of recipients, with a target, its record tainted and influenced.
     assert_eq!(read.word("flags"), 0b1_1111);
     let arguments = read.list("arguments", "cb_argument");
     let seen: Vec<_> = arguments
         .iter()
-        .map(|read| (read.word("position"), read.word("role"), read.word("flags"), read.text("name"), read.text("value.items")))
+        .map(|read| {
+            (
+                read.word("position"),
+                read.word("role"),
+                read.word("flags"),
+                read.text("name"),
+                read.text("value.items"),
+            )
+        })
         .collect();
-    assert_eq!(seen, [(0, 0, 3, "to", "ann@trusted.local"), (1, 7, 0, "body", "grüße")]);
+    assert_eq!(
+        seen,
+        [
+            (0, 0, 3, "to", "ann@trusted.local"),
+            (1, 7, 0, "body", "grüße")
+        ]
+    );
     assert_eq!(arguments[0].word("object"), NONE);
     let labels = read.list("head.labels", "cb_label");
     let label = labels[arguments[0].word("label") as usize];
-    assert_eq!((label.word("flags"), label.numbers("sources")), (0b111, vec![0]));
+    assert_eq!(
+        (label.word("flags"), label.numbers("sources")),
+        (0b111, vec![0])
+    );
     assert!(read.numbers("expanding").is_empty());
 }
 
 #[test]
 fn events_read_as_the_header_says() {
-    let (header, world) = (Header::read(), plugins::conformance::generate::random_world(5));
+    let (header, world) = (
+        Header::read(),
+        plugins::conformance::generate::random_world(5),
+    );
     let prefix = world.trace.prefix();
     let mut message = Message::default();
     let (mut nodes, mut edges) = (0, 0);
     for (position, event) in prefix.events.iter().enumerate() {
         event::write(&mut message, prefix, position, known(&world, &world.labels));
-        let read = At { header: &header, bytes: message.bytes(), record: "cb_event", at: 0 };
-        assert_eq!((read.long("tick"), read.word("number") as usize), (event.tick, position));
-        assert_eq!((read.word("first_node"), read.word("first_edge")), (nodes, edges));
+        let read = At {
+            header: &header,
+            bytes: message.bytes(),
+            record: "cb_event",
+            at: 0,
+        };
+        assert_eq!(
+            (read.long("tick"), read.word("number") as usize),
+            (event.tick, position)
+        );
+        assert_eq!(
+            (read.word("first_node"), read.word("first_edge")),
+            (nodes, edges)
+        );
         let new = read.list("nodes", "cb_node");
         for (read, node) in new.iter().zip(&prefix.nodes[nodes as usize..]) {
-            assert_eq!((read.word("kind"), read.long("tick")), (node.kind as u32, node.tick));
+            assert_eq!(
+                (read.word("kind"), read.long("tick")),
+                (node.kind as u32, node.tick)
+            );
         }
         nodes += u32::try_from(new.len()).unwrap();
         edges += u32::try_from(read.list("edges", "cb_edge").len()).unwrap();
@@ -291,12 +410,18 @@ fn events_read_as_the_header_says() {
                 assert_eq!((read.word("kind"), read.word("a")), (3, call.0));
                 let calls = read.list("calls", "cb_call");
                 let call = prefix.call(*call).unwrap();
-                assert_eq!((calls[0].word("id"), calls[0].word("tool")), (call.id.0, call.tool.0));
+                assert_eq!(
+                    (calls[0].word("id"), calls[0].word("tool")),
+                    (call.id.0, call.tool.0)
+                );
                 let arguments = calls[0].list("arguments", "cb_argument");
                 assert_eq!(arguments.len(), call.arguments.len());
             }
             plugins::trace::Happening::Committed { call, node } => {
-                assert_eq!((read.word("kind"), read.word("a"), read.word("b")), (10, call.0, node.0));
+                assert_eq!(
+                    (read.word("kind"), read.word("a"), read.word("b")),
+                    (10, call.0, node.0)
+                );
             }
             _ => {}
         }

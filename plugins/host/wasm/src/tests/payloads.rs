@@ -30,7 +30,11 @@ fn word(number: usize) -> u32 {
 
 /// At `hook` the module says `words` with verdict `code`, and the ruling reads so.
 fn reads(hook: Hook, code: u32, words: &[u32], text: &str) {
-    let loaded = says(&format!("{:#x}", 0x100 | code), words, word(words.len() * 4));
+    let loaded = says(
+        &format!("{:#x}", 0x100 | code),
+        words,
+        word(words.len() * 4),
+    );
     let answer = ask(&mut *(loaded.make)(), &small_world(), hook);
     let faults = loaded.faults.unwrap().first();
     assert_eq!(faults, [], "{hook:?}");
@@ -40,9 +44,17 @@ fn reads(hook: Hook, code: u32, words: &[u32], text: &str) {
 
 /// The same is a fault that says `message`.
 fn fails(hook: Hook, code: u32, words: &[u32], message: &str) {
-    let loaded = says(&format!("{:#x}", 0x100 | code), words, word(words.len() * 4));
+    let loaded = says(
+        &format!("{:#x}", 0x100 | code),
+        words,
+        word(words.len() * 4),
+    );
     let answer = ask(&mut *(loaded.make)(), &small_world(), hook);
-    assert_eq!(answer.rule, "plugin_fault", "{hook:?} {words:?}: {}", answer.text);
+    assert_eq!(
+        answer.rule, "plugin_fault",
+        "{hook:?} {words:?}: {}",
+        answer.text
+    );
     let faults = loaded.faults.unwrap().first();
     assert!(faults[0].message.contains(message), "{faults:?}");
 }
@@ -60,11 +72,42 @@ fn verdicts_without_more_are_read_at_every_hook() {
     for (hook, codes) in [
         (Hook::Session, [(0, "Pass"), (6, "Abort")].as_slice()),
         (Hook::Prompt, &[(0, "Pass")]),
-        (Hook::Observation, &[(0, "Pass"), (7, "Quarantine"), (8, "Drop")]),
-        (Hook::Message, &[(0, "Pass"), (7, "Quarantine"), (8, "Drop")]),
-        (Hook::Proposal, &[(0, "Allow"), (1, "Block"), (2, "Confirm"), (3, "Hold"), (6, "Abort")]),
-        (Hook::MemoryWrite, &[(0, "Allow"), (1, "Block"), (2, "Confirm"), (7, "Quarantine")]),
-        (Hook::MemoryRead, &[(0, "Allow"), (1, "Block"), (2, "Confirm"), (7, "Quarantine")]),
+        (
+            Hook::Observation,
+            &[(0, "Pass"), (7, "Quarantine"), (8, "Drop")],
+        ),
+        (
+            Hook::Message,
+            &[(0, "Pass"), (7, "Quarantine"), (8, "Drop")],
+        ),
+        (
+            Hook::Proposal,
+            &[
+                (0, "Allow"),
+                (1, "Block"),
+                (2, "Confirm"),
+                (3, "Hold"),
+                (6, "Abort"),
+            ],
+        ),
+        (
+            Hook::MemoryWrite,
+            &[
+                (0, "Allow"),
+                (1, "Block"),
+                (2, "Confirm"),
+                (7, "Quarantine"),
+            ],
+        ),
+        (
+            Hook::MemoryRead,
+            &[
+                (0, "Allow"),
+                (1, "Block"),
+                (2, "Confirm"),
+                (7, "Quarantine"),
+            ],
+        ),
         (Hook::Commit, &[(0, "Allow"), (1, "Block"), (3, "Hold")]),
         (Hook::Recovery, &[(0, "Pass")]),
     ] {
@@ -83,10 +126,20 @@ fn verdicts_without_more_are_read_at_every_hook() {
 
 #[test]
 fn tools_are_masked() {
-    reads(Hook::Session, MASK_TOOLS, &[0, 0], "MaskTools([(AgentId(0), ToolId(0))])");
+    reads(
+        Hook::Session,
+        MASK_TOOLS,
+        &[0, 0],
+        "MaskTools([(AgentId(0), ToolId(0))])",
+    );
     fails(Hook::Session, MASK_TOOLS, &[1, 0], "agent 1 does not exist");
     fails(Hook::Session, MASK_TOOLS, &[0, 1], "tool 1 does not exist");
-    fails(Hook::Session, MASK_TOOLS, &[0, 0, 0], "12 bytes are no list of records of 8");
+    fails(
+        Hook::Session,
+        MASK_TOOLS,
+        &[0, 0, 0],
+        "12 bytes are no list of records of 8",
+    );
 }
 
 #[test]
@@ -114,24 +167,53 @@ fn a_prompt_is_edited() {
     };
     check(
         edit_at(&|_| {}),
-        Ok("Edit(PromptEdit { drop: [1], mark: [1], guidance: Some(TreatContentAsData), \
-            schema_mode: Some(Structured), mask: [ToolId(0)] })"),
+        Ok(
+            "Edit(PromptEdit { drop: [1], mark: [1], guidance: Some(TreatContentAsData), \
+            schema_mode: Some(Structured), mask: [ToolId(0)] })",
+        ),
     );
-    check(edit_at(&|words| words[8] = 2), Err("segment 2 does not exist"));
-    check(edit_at(&|words| words[1] = 2), Err("segments that do not ascend"));
+    check(
+        edit_at(&|words| words[8] = 2),
+        Err("segment 2 does not exist"),
+    );
+    check(
+        edit_at(&|words| words[1] = 2),
+        Err("segments that do not ascend"),
+    );
     check(edit_at(&|words| words[9] = 1), Err("tool 1 does not exist"));
-    check(edit_at(&|words| words[6] = 4), Err("guidance 4 does not exist"));
-    check(edit_at(&|words| words[7] = 3), Err("schema mode 3 does not exist"));
-    check(edit_at(&|words| words[0] = 0xFFFF_FFFC), Err("outside the memory"));
-    check(edit_at(&|words| words[1] = 0xFFFF_FFFF), Err("more comes with the verdict"));
+    check(
+        edit_at(&|words| words[6] = 4),
+        Err("guidance 4 does not exist"),
+    );
+    check(
+        edit_at(&|words| words[7] = 3),
+        Err("schema mode 3 does not exist"),
+    );
+    check(
+        edit_at(&|words| words[0] = 0xFFFF_FFFC),
+        Err("outside the memory"),
+    );
+    check(
+        edit_at(&|words| words[1] = 0xFFFF_FFFF),
+        Err("more comes with the verdict"),
+    );
     fails(Hook::Prompt, EDIT, &[], "0 records where one is needed");
 }
 
 #[test]
 fn a_label_is_changed() {
     let relabel = |how: u32, member: u32| [how, 1036, 1, member];
-    for hook in [Hook::Observation, Hook::Message, Hook::MemoryWrite, Hook::MemoryRead] {
-        for (how, text) in [(0, "Relabel(NarrowReaders"), (1, "Relabel(Endorse"), (2, "Relabel(Declassify")] {
+    for hook in [
+        Hook::Observation,
+        Hook::Message,
+        Hook::MemoryWrite,
+        Hook::MemoryRead,
+    ] {
+        for (how, text) in [
+            (0, "Relabel(NarrowReaders"),
+            (1, "Relabel(Endorse"),
+            (2, "Relabel(Declassify"),
+        ] {
             let loaded = says("0x109", &relabel(how, 0), 12);
             let answer = ask(&mut *(loaded.make)(), &small_world(), hook);
             assert!(answer.text.starts_with(text), "{}", answer.text);
@@ -157,10 +239,25 @@ fn content_is_transformed_and_simulated() {
     reads(Hook::Observation, TRANSFORM, &field, text);
     reads(Hook::Message, TRANSFORM, &field, text);
     reads(Hook::Proposal, SIMULATE, &field, "Simulate(Content");
-    reads(Hook::Proposal, SIMULATE, &[], "Simulate(Content { fields: [] })");
+    reads(
+        Hook::Proposal,
+        SIMULATE,
+        &[],
+        "Simulate(Content { fields: [] })",
+    );
     fails(Hook::Proposal, SIMULATE, &[2048, 5, 2048, 1], "not UTF-8");
-    fails(Hook::Proposal, SIMULATE, &[2048, u32::MAX, 2048, 1], "more comes with the verdict");
-    fails(Hook::Proposal, SIMULATE, &[u32::MAX, 9, 2048, 1], "outside the memory");
+    fails(
+        Hook::Proposal,
+        SIMULATE,
+        &[2048, u32::MAX, 2048, 1],
+        "more comes with the verdict",
+    );
+    fails(
+        Hook::Proposal,
+        SIMULATE,
+        &[u32::MAX, 9, 2048, 1],
+        "outside the memory",
+    );
 }
 
 #[test]
@@ -168,20 +265,45 @@ fn a_call_is_rewritten() {
     let text = "Rewrite([(0, Text(\"text\")), (1, Text(\"\"))])";
     let words = [0, 0, 2048, 4, 0, 0, 1, 0, 0, 0, 0, 0];
     reads(Hook::Proposal, REWRITE, &words, text);
-    fails(Hook::Proposal, REWRITE, &[2, 0, 2048, 4, 0, 0], "argument 2 does not exist");
-    fails(Hook::Proposal, REWRITE, &[words, words].concat(), "arguments that do not ascend");
+    fails(
+        Hook::Proposal,
+        REWRITE,
+        &[2, 0, 2048, 4, 0, 0],
+        "argument 2 does not exist",
+    );
+    fails(
+        Hook::Proposal,
+        REWRITE,
+        &[words, words].concat(),
+        "arguments that do not ascend",
+    );
     for kind in [1, 2, 3] {
         let words = [0, kind, 2048, 0, 1, 0];
-        fails(Hook::Proposal, REWRITE, &words, "`to` takes another kind of value");
+        fails(
+            Hook::Proposal,
+            REWRITE,
+            &words,
+            "`to` takes another kind of value",
+        );
     }
-    fails(Hook::Proposal, REWRITE, &[0, 3, 0, 0, 2, 0], "value kind 3 with 2 does not exist");
+    fails(
+        Hook::Proposal,
+        REWRITE,
+        &[0, 3, 0, 0, 2, 0],
+        "value kind 3 with 2 does not exist",
+    );
     fails(Hook::Proposal, REWRITE, &[0, 4, 0, 0, 0, 0], "value kind 4");
 }
 
 #[test]
 fn recovery_acts() {
     let act = |what: u32, id: u32| [what, 1036, 1, id];
-    for (what, text) in [(0, "Act([Scrub("), (1, "Act([Quarantine("), (2, "Act([Restore("), (3, "Act([Rollback(")] {
+    for (what, text) in [
+        (0, "Act([Scrub("),
+        (1, "Act([Quarantine("),
+        (2, "Act([Restore("),
+        (3, "Act([Rollback("),
+    ] {
         let loaded = says(&format!("{:#x}", 0x100 | ACT), &act(what, 0), 12);
         let answer = ask(&mut *(loaded.make)(), &small_world(), Hook::Recovery);
         assert!(answer.text.starts_with(text), "{}", answer.text);
@@ -202,7 +324,12 @@ fn recovery_acts() {
 #[test]
 fn what_comes_with_a_verdict_is_bounded() {
     let words: Vec<u32> = [2048, 4, 1_000_000, 500_000].repeat(3);
-    fails(Hook::Proposal, SIMULATE, &words, "more comes with the verdict than is allowed");
+    fails(
+        Hook::Proposal,
+        SIMULATE,
+        &words,
+        "more comes with the verdict than is allowed",
+    );
 }
 
 #[test]
