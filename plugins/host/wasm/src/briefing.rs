@@ -9,7 +9,7 @@ use crate::codes::{ABI, NONE};
 use crate::message::{Message, Span, optional, record, two_words};
 
 /// Words of `cb_briefing`.
-pub(crate) const BRIEFING: usize = 24;
+pub(crate) const BRIEFING: usize = 22;
 /// Words of `cb_agent`.
 pub(crate) const AGENT: usize = 4;
 /// Words of `cb_argument_spec`.

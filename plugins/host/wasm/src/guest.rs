@@ -145,7 +145,8 @@ impl Guest {
         }
     }
 
-    /// Whether the rules are still `known`.
+    /// Whether the rules are still `known`. Asked at loading only: an instance has no imports, so
+    /// every one of them begins as the first did.
     pub(crate) fn check_rules(&mut self, known: &[String]) -> Result<(), String> {
         self.refill(self.limits.fuel)?;
         for (number, known) in (0..).zip(known) {

@@ -26,7 +26,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             fuel: 50_000_000,
-            event_fuel: 1_000_000,
+            event_fuel: 5_000_000,
             memory_bytes: 16 << 20,
             module_bytes: 4 << 20,
             state_bytes: 1 << 20,

@@ -73,6 +73,13 @@ pub fn load(bytes: &[u8], limits: Limits) -> Result<LoadedPolicy, Vec<Mistake>> 
     })
 }
 
+/// A module that is known to be good.
+#[cfg(test)]
+pub(crate) fn checked(bytes: &[u8], limits: Limits) -> Loaded {
+    let checked = check(bytes, limits).ok();
+    checked.expect("the module is good").0
+}
+
 /// One mistake that hides all others, or all there are.
 enum Wrong {
     One(Mistake),

@@ -62,7 +62,7 @@ pub(crate) fn write(
     match about {
         About::Session => message.begin(QUESTION),
         About::Prompt(agent, segments) => prompt(message, *agent, segments),
-        About::Inflow(inflow) => inflow(message, inflow, known),
+        About::Inflow(flow) => inflow(message, flow, known),
         About::Call(proposal) => call(message, view, proposal, known),
         About::Record(record) => record_view(message, record, known),
         About::Recovery(notice) => recovery(message, notice, known),

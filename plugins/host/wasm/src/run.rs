@@ -135,7 +135,6 @@ impl Run {
     /// A new instance that is told of the rollout.
     fn begin(&mut self, view: &View<'_>) -> Result<Guest, String> {
         let mut guest = Guest::start(&self.loaded.pre, self.loaded.limits)?;
-        guest.check_rules(&self.loaded.rules)?;
         briefing::write(&mut self.message, view.briefing);
         guest.reset(&self.message)?;
         Ok(guest)
