@@ -57,8 +57,9 @@ struct Setup {
 /// *Given the oracle*: the privileged model writes its program from the request alone. Here the ledger
 /// stands for the program, and a call outside it is refused; such rulings are `assumed`.
 ///
-/// *Ours*: which policy a tool of a world gets; low-risk tools have no side effect; the exact label of
-/// a call's choice is its control dependency.
+/// *Ours*: which policy a tool of a world gets; low-risk tools have no side effect; a plan from the
+/// ledger has no branches, so that calls have no control dependencies unless the exact labels of their
+/// choice are taken for that.
 #[derive(Clone, Debug)]
 pub struct Camel {
     setup: Arc<Setup>,
@@ -113,9 +114,9 @@ impl Camel {
             ),
             choice(
                 "control",
-                "The control dependencies of a call: the exact label of its choice, or none as in a \
-                 program without branches.",
-                &["choice", "none"],
+                "The control dependencies of a call: none, as in a program without branches, or the \
+                 exact label of its choice.",
+                &["none", "choice"],
             ),
             crate::parameter::text(
                 "policies",

@@ -70,3 +70,5 @@ fn add(
 
 #[cfg(test)]
 mod desk;
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 //! product, and what a tool result does to the context. Pure functions.
 //!
 //! Written from the paper (arXiv 2505.23643) as far as it is described, the tutorial `microsoft/fides`
-//! at 669c046 and `microsoft/agent-framework` at 5eb3eb74 and 04505bdd (both MIT). Nothing is copied.
+//! at 669c046 (its notebook at 807fd1d8) and `microsoft/agent-framework` at 5eb3eb74 and 04505bdd (both MIT). Nothing is copied.
 
 use plugins::label::Readers;
 use serde::{Deserialize, Serialize};
