@@ -69,7 +69,7 @@ impl Language {
 
 /// The policy that is written in every language.
 const RULES: &str = include_str!("../../policies/recipient_guard/recipient_guard.rules.ron");
-const CEDAR: &str = "";
+const CEDAR: &str = include_str!("../../policies/recipient_guard/recipient_guard.cedar");
 const PROCESS: &str = include_str!("../../policies/recipient_guard/recipient_guard.py");
 
 /// Writes the files, none over another.
@@ -117,7 +117,7 @@ impl PolicyArgs {
 
     #[cfg(feature = "wasm")]
     fn module(&self) -> Result<Vec<(String, String)>, Failure> {
-        Ok(Vec::new())
+        Ok(wasm_host::template(self.language.name(), &self.name))
     }
 
     #[cfg(not(feature = "wasm"))]

@@ -11,6 +11,7 @@ mod files;
 mod help;
 mod limits;
 mod messages;
+mod outside;
 mod readme;
 mod recordings;
 mod records;

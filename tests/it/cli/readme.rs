@@ -36,7 +36,7 @@ fn place() -> Place {
 }
 
 /// The commands of a session, each with the output shown below it.
-fn commands(session: &str) -> Vec<(String, Vec<String>)> {
+pub(super) fn commands(session: &str) -> Vec<(String, Vec<String>)> {
     let mut commands: Vec<(String, Vec<String>)> = Vec::new();
     for line in session.lines() {
         if let Some(command) = line.strip_prefix("$ ") {
@@ -50,7 +50,7 @@ fn commands(session: &str) -> Vec<(String, Vec<String>)> {
 }
 
 /// The words of a command line in which only single quotes are special.
-fn words_of(line: &str) -> Vec<&str> {
+pub(super) fn words_of(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for (index, piece) in line.split('\'').enumerate() {
         if index % 2 == 1 {
@@ -85,7 +85,7 @@ fn shows(shown: &str, text: &str) -> bool {
 
 /// The first line of `shown` that is not in `output` where it should be. Without a cut before it, a
 /// line follows the one before.
-fn missing<'s>(shown: &'s [String], output: &str) -> Option<&'s str> {
+pub(super) fn missing<'s>(shown: &'s [String], output: &str) -> Option<&'s str> {
     let mut lines = output.lines();
     let mut is_cut = false;
     for line in shown {

@@ -1,0 +1,150 @@
+//! Policies that fail or mean harm: no study hangs, crashes, or says that all went well.
+
+use super::{project, rows, study};
+use crate::cli::Place;
+
+/// A Python policy that answers each question by what `body` does with `message`; `say` answers.
+fn python(body: &str) -> String {
+    format!(
+        r#"import json, os, sys, time, random
+def say(**answer):
+    print(json.dumps(answer), flush=True)
+count = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    if "hello" in message:
+        say(protocol=1, name="odd", summary="", version=1, hooks=["proposal"], state=False)
+    elif "id" in message:
+        count += 1
+        {body}
+"#
+    )
+}
+
+const ALLOW: &str = r#"say(id=message["id"], verdict="allow")"#;
+
+/// The description of a process that has little time.
+const HURRIED: &str =
+    r#"Process(command: ["python3", "odd.py"], files: ["odd.py"], answer_ms: 300)"#;
+
+fn with(body: &str) -> Place {
+    let place = project();
+    place.write("odd.py", python(body));
+    place.write("odd.process.ron", HURRIED);
+    place
+}
+
+/// Runs one world under a hurried policy and gives its row and what was told.
+fn run(place: &Place) -> (serde_json::Value, String) {
+    let words = ["run", "case1_violation_commits", "--policy", "process:odd.process.ron"];
+    let done = place.run(&words).expect(0);
+    (done.json(), done.err)
+}
+
+#[test]
+fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
+    for (body, told) in [
+        ("sys.exit(3)", "3"),
+        ("raise ValueError('no such rule')", "no such rule"),
+        ("time.sleep(60)", "300"),
+        ("print('not json', flush=True)", "JSON"),
+        (r#"say(id=message["id"] + 7, verdict="allow")"#, "another"),
+        (r#"say(id=message["id"], verdict="maybe")"#, "maybe"),
+        (r#"say(id=message["id"], verdict="quarantine", rule="a")"#, "quarantine"),
+        (r#"say(id=message["id"], verdict="block", rule="Not A Rule")"#, "rule"),
+        (r#"say(id=message["id"], verdict="allow"); say(id=message["id"], verdict="allow")"#, ""),
+        ("sys.stdout.write('x' * 30_000_000); sys.stdout.flush()", "bytes"),
+        ("sys.stderr.write('why' * 1000000); sys.stderr.flush(); sys.exit(1)", "whywhy"),
+        ("hoard = [bytearray(1 << 24) for _ in range(1 << 12)]", "MemoryError"),
+    ] {
+        let place = with(body);
+        let (row, err) = run(&place);
+        let faults = row["plugin_faults"].as_u64().expect("a count");
+        assert!(faults > 0, "{body}: {row}");
+        assert_eq!(row["committed_harm"], 0, "{body}");
+        assert_eq!(row["high_risk_commits"], 0, "{body}");
+        assert!(err.contains("failed") && err.contains(told), "{body}: {err}");
+    }
+}
+
+#[test]
+fn a_study_under_a_policy_that_fails_ends_and_counts_every_failure() {
+    let place = with("sys.exit(1)");
+    let policies = ["none", "process:odd.process.ron"];
+    study(&place, "smoke", &policies, "out", &[]).expect(0);
+    let rows = rows(&place, "out");
+    let odd: Vec<_> = rows.iter().filter(|row| &*row.identity.policy == "process:odd").collect();
+    assert_eq!(odd.len(), 504);
+    for row in odd {
+        let endpoints = &row.metrics.endpoints;
+        assert_eq!(endpoints.committed_harm, Some(false));
+        assert_eq!(endpoints.high_risk_commits, Some(0));
+        assert_eq!(endpoints.plugin_faults, endpoints.verdicts);
+    }
+}
+
+#[test]
+fn a_policy_that_answers_as_it_pleases_marks_its_study() {
+    let place = with(&format!(
+        r#"say(id=message["id"], verdict=random.choice(["allow", "block"]), rule="a_coin")
+        continue
+        {ALLOW}"#
+    ));
+    let done = place.run(&["plugin", "check", "process:odd.process.ron"]).expect(4);
+    assert!(done.out.contains("two answers"), "{}", done.out);
+    let policies = ["none", "process:odd.process.ron"];
+    let done = study(&place, "smoke", &policies, "out", &[]).expect(0);
+    assert!(done.err.contains("cannot be expected to come out the same"), "{}", done.err);
+    let manifest: serde_json::Value =
+        serde_json::from_str(&place.read("out/manifest.json")).expect("a manifest");
+    assert_eq!(manifest["circumstances"]["not_replayable"][0], "process:odd");
+    let replayed = place.run(&["replay", "out"]).expect(0);
+    assert!(replayed.out.contains("504 not replayable"), "{}", replayed.out);
+    place.run(&["verify", "out"]).expect(0);
+}
+
+/// What was hashed is what runs: a file that changes itself changes nothing, and what it writes stays
+/// in a folder of its own.
+#[test]
+fn a_policy_that_changes_its_file_or_writes_elsewhere_changes_no_study() {
+    let place = project();
+    let lie = r#"open(sys.argv[0], "a").write("#"); open("rows.csv", "w").write("harm")
+        say(id=message["id"], verdict="allow")"#;
+    place.write("odd.py", python(lie));
+    let before = place.read("odd.py");
+    let policies = ["none", "process:odd.py"];
+    study(&place, "smoke", &policies, "out", &[]).expect(0);
+    assert_eq!(place.read("odd.py"), before, "it wrote to a copy");
+    assert!(!place.path("rows.csv").exists());
+    place.run(&["verify", "out"]).expect(0);
+    place.run(&["replay", "out"]).expect(0);
+}
+
+#[cfg(feature = "wasm")]
+#[test]
+fn a_module_that_loops_or_hoards_is_stopped() {
+    let module = |body: &str| {
+        format!(
+            r#"(module (memory (export "memory") 2)
+            (func (export "cb_abi") (result i32) (i32.const 1))
+            (func (export "cb_hooks") (result i32) (i32.const 16))
+            (func (export "cb_rule") (param i32) (result i64) (i64.const 0))
+            (func (export "cb_alloc") (param i32) (result i32) (i32.const 65536))
+            (func (export "cb_reset") (param i32 i32))
+            (func (export "cb_append") (param i32 i32))
+            (func (export "cb_decide") (param i32 i32 i32) (result i64) {body}))"#
+        )
+    };
+    for body in [
+        "(loop (br 0)) (i64.const 0)",
+        "(unreachable)",
+        "(loop (drop (memory.grow (i32.const 100))) (br 0)) (i64.const 0)",
+    ] {
+        let place = project();
+        place.write("odd.wat", module(body));
+        let words = ["run", "case1_violation_commits", "--policy", "wasm:odd.wat"];
+        let row = place.run(&words).expect(0).json();
+        assert!(row["plugin_faults"].as_u64().is_some_and(|count| count > 0), "{body}");
+        assert_eq!(row["high_risk_commits"], 0, "{body}");
+    }
+}
