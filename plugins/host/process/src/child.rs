@@ -64,6 +64,8 @@ pub(crate) struct Child {
     kept: Vec<u8>,
     chunk: Box<[u8]>,
     line_bytes: usize,
+    /// How many questions it was asked.
+    asked: u64,
     /// Whether it has served another instance before.
     pub(crate) is_used: bool,
     is_ended: bool,
@@ -104,6 +106,7 @@ impl Child {
             kept: Vec::new(),
             chunk: vec![0; CHUNK_BYTES].into(),
             line_bytes: program.limits.line_bytes,
+            asked: 0,
             is_used: false,
             is_ended: false,
             _folder: folder,
@@ -149,6 +152,13 @@ impl Child {
                 unsent = self.write(unsent)?;
             }
         }
+    }
+
+    /// The id of its next question. No id is used twice, so that a late answer fits no later
+    /// question.
+    pub(crate) const fn next_id(&mut self) -> u64 {
+        self.asked += 1;
+        self.asked
     }
 
     /// Whether it has neither ended nor said anything that nobody asked for.

@@ -40,6 +40,10 @@ impl Child {
         match self.nobody {}
     }
 
+    pub(crate) fn next_id(&mut self) -> u64 {
+        match self.nobody {}
+    }
+
     pub(crate) fn check_silence(&mut self) -> Result<(), Trouble> {
         match self.nobody {}
     }

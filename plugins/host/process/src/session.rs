@@ -1,4 +1,4 @@
-//! What an instance keeps of its talk with a process: state, count, whether it failed; and how a
+//! What an instance keeps of its talk with a process: its state, and whether it failed; and how a
 //! question is asked.
 
 use std::io;
@@ -19,8 +19,8 @@ use crate::tell::{Object, Question};
 /// The version of the saved state.
 pub(crate) const STATE_VERSION: u32 = 1;
 
-/// Bytes of a saved state before the state of the process: a flag and a count.
-const HEAD_BYTES: usize = 1 + 8;
+/// Bytes of a saved state before the state of the process: a flag.
+const HEAD_BYTES: usize = 1;
 
 /// Bytes of a saved state after it: a checksum.
 const SUM_BYTES: usize = 8;
@@ -31,8 +31,6 @@ pub(crate) struct Session {
     child: Option<Child>,
     /// How many events the process was told since its last `reset`; none: it must be reset.
     told: Option<usize>,
-    /// How many questions were answered.
-    answered: u64,
     /// The state of the process, in JSON as it wrote it; `null` at the beginning.
     state: Box<str>,
     /// Whether something went wrong: then nothing is asked any more.
@@ -45,7 +43,6 @@ impl Session {
             pool,
             child: None,
             told: None,
-            answered: 0,
             state: "null".into(),
             is_broken: false,
         }
@@ -77,25 +74,27 @@ impl Session {
         question: &Question<'_>,
         understand: &impl Fn(&R) -> Result<T, String>,
     ) -> Option<T> {
+        let mut is_first = false;
         let mut child = match self.child.take() {
             Some(child) => child,
             None => {
+                is_first = true;
                 self.told = None;
                 self.pool.take(hook)?
             }
         };
         loop {
-            let was_told = self.told.filter(|&told| told <= question.events);
-            let message = self.message(ask, question, was_told);
-            match self.answer(&mut child, &message, understand) {
+            let id = child.next_id();
+            let message = self.message(id, ask, question);
+            match self.answer(&mut child, id, &message, understand) {
                 Ok(answer) => {
                     self.told = Some(question.events);
                     self.child = Some(child);
                     return Some(answer);
                 }
-                // Whether it had ended before it was asked cannot be known, so that one that
-                // served an earlier rollout does not decide this one: a new one is asked.
-                Err(trouble) if trouble.ended && child.is_used && was_told.is_none() => {
+                // Whether it ended or wrote too much before it was asked cannot be known, so that
+                // one that served an earlier rollout does not decide this one: a new one is asked.
+                Err(trouble) if is_first && child.is_used => {
                     self.pool.discard(child, hook, trouble);
                     child = self.pool.start(hook)?;
                 }
@@ -108,7 +107,8 @@ impl Session {
     }
 
     /// One write: what the process has not been told, and the question.
-    fn message(&self, ask: &str, question: &Question<'_>, told: Option<usize>) -> Vec<u8> {
+    fn message(&self, id: u64, ask: &str, question: &Question<'_>) -> Vec<u8> {
+        let told = self.told.filter(|&told| told <= question.events);
         let mut message = Vec::with_capacity(4096);
         if told.is_none() {
             message.extend_from_slice(b"{\"reset\":");
@@ -123,7 +123,7 @@ impl Session {
             message.extend_from_slice(b"}\n");
         }
         let mut line = Object::new();
-        line.insert("id".into(), json!(self.answered + 1));
+        line.insert("id".into(), json!(id));
         line.insert("ask".into(), json!(ask));
         line.extend((question.facts)());
         push(&mut message, &Json::Object(line));
@@ -134,27 +134,25 @@ impl Session {
     fn answer<R: Reply, T>(
         &mut self,
         child: &mut Child,
+        id: u64,
         message: &[u8],
         understand: &impl Fn(&R) -> Result<T, String>,
     ) -> Result<T, Trouble> {
         let line = child.ask(message, self.pool.program.limits.answer_ms)?;
         let keeps_state = self.pool.hello.keeps_state;
-        let (reply, state) =
-            hear::read::<R>(&line, self.answered + 1, keeps_state).map_err(Trouble::new)?;
+        let (reply, state) = hear::read::<R>(&line, id, keeps_state).map_err(Trouble::new)?;
         let answer = understand(&reply).map_err(Trouble::new)?;
-        self.answered += 1;
         if let Some(state) = state {
             self.state = state;
         }
         Ok(answer)
     }
 
-    /// Appends everything that can influence a later answer: whether it is broken, how many
-    /// questions were answered, the state, and a sum over it that no other program's state has.
+    /// Appends everything that can influence a later answer: whether it is broken, the
+    /// state of the process, and a sum over both that no other program's state has.
     pub(crate) fn save(&self, out: &mut Vec<u8>) {
         let start = out.len();
         out.push(u8::from(self.is_broken));
-        out.extend_from_slice(&self.answered.to_le_bytes());
         out.extend_from_slice(self.state.as_bytes());
         let sum = self.sum(&out[start..]);
         out.extend_from_slice(&sum.to_le_bytes());
@@ -179,10 +177,7 @@ impl Session {
         }
         let (head, state) = body.split_at(HEAD_BYTES);
         let state = std::str::from_utf8(state).map_err(|_| damaged("not UTF-8"))?;
-        let mut answered = [0; 8];
-        answered.copy_from_slice(&head[1..]);
         self.is_broken = head[0] != 0;
-        self.answered = u64::from_le_bytes(answered);
         self.state = state.into();
         self.told = None;
         Ok(())

@@ -220,9 +220,14 @@ fn a_policy_that_fails_keeps_the_laws_all_the_same() {
     let script = "while read -r line; do
     case $line in
     '{\"hello\":'*) echo '{\"protocol\":1,\"name\":\"a\",\"version\":1,\"hooks\":[\"proposal\",\"prompt\"]}' ;;
-    '{\"id\":1,'*) echo '{\"id\":1,\"verdict\":\"allow\"}' ;;
-    '{\"id\":2,\"ask\":\"proposal\"'*) echo '{\"id\":2,\"verdict\":\"allow\",\"rule\":\"second\"}' ;;
-    '{\"id\":'*) exit 1 ;;
+    '{\"id\":'*'\"risk\":\"write\"'*) exit 1 ;;
+    '{\"id\":'*'\"call\":2,'*) exit 2 ;;
+    '{\"id\":'*)
+        id=${line#*:}
+        case $line in
+        *'\"ask\":\"prompt\"'*) echo \"{\\\"id\\\":${id%%,*},\\\"verdict\\\":\\\"pass\\\"}\" ;;
+        *) echo \"{\\\"id\\\":${id%%,*},\\\"verdict\\\":\\\"allow\\\",\\\"rule\\\":\\\"fine\\\"}\" ;;
+        esac ;;
     esac
 done
 ";
@@ -233,9 +238,6 @@ done
     let loaded = load(&description).unwrap();
     assert_eq!(check_policy(&|| (loaded.make)(), 4), []);
     let mut instance = (loaded.make)();
-    assert_eq!(
-        rules(&mut *instance),
-        ["default_allow", "second", PLUGIN_FAULT]
-    );
+    assert_eq!(rules(&mut *instance), ["fine", "fine", PLUGIN_FAULT]);
     assert!(loaded.faults.as_ref().unwrap().first().len() == 16);
 }

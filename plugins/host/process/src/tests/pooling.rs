@@ -56,6 +56,21 @@ fn a_process_that_dies_between_two_rollouts_is_replaced_and_counted() {
     assert!((19..=20).contains(&count), "{count}");
 }
 
+/// What a process writes late in one rollout decides nothing in the next.
+#[test]
+fn a_line_left_over_from_one_rollout_answers_nothing_in_the_next() {
+    let script = answering(
+        "say({'id': m['id'], 'verdict': 'allow', 'rule': 'fine'})
+if m['call'] == 2: time.sleep(0.02); say({'id': m['id'], 'verdict': 'allow', 'rule': 'stray'})",
+    );
+    let loaded = policy(&script);
+    for _ in 0..20 {
+        assert_eq!(rules(&mut *(loaded.make)()), ["fine"; 3]);
+    }
+    let count = loaded.faults.as_ref().unwrap().count();
+    assert!((19..=20).contains(&count), "{count}");
+}
+
 /// The other way round: one that dies at the first question of a rollout is a fault of it.
 #[test]
 fn a_new_process_that_dies_too_is_a_fault_of_the_rollout() {
