@@ -34,13 +34,13 @@ fn build(source: &Path, into: &Path) -> Vec<u8> {
         .status()
         .expect("clang-19 is installed: apt-get install --no-install-recommends clang-19 lld-19");
     assert!(status.success(), "clang-19 {status}");
-    std::fs::read(into).unwrap()
+    std::fs::read(into).expect("the compiler wrote it")
 }
 
 /// A folder of this test alone.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
     folder
 }
 
