@@ -65,6 +65,10 @@ fn the_template_in_c_builds_and_keeps_to_the_laws() {
         std::fs::write(folder.join(file), text).unwrap();
     }
     let built = build(&folder.join("my_guard.c"), &folder.join("my_guard.wasm"));
+    assert!(
+        built == include_bytes!("modules/c.wasm"),
+        "the committed module is another"
+    );
     let loaded = load(&built, Limits::default()).unwrap();
     assert_eq!(check_policy(&|| (loaded.make)(), 24), []);
     assert_eq!(loaded.faults.unwrap().first(), []);
