@@ -5,6 +5,7 @@ mod honest;
 mod layout;
 mod payloads;
 mod refusals;
+mod templates;
 
 use plugins::briefing::Trust;
 use plugins::conformance::sample::{World, argument, given, tool};

@@ -34,13 +34,13 @@ fn build(source: &Path, into: &Path) -> Vec<u8> {
         .status()
         .expect("clang-19 is installed: apt-get install --no-install-recommends clang-19 lld-19");
     assert!(status.success(), "clang-19 {status}");
-    std::fs::read(into).unwrap()
+    std::fs::read(into).expect("the compiler wrote it")
 }
 
 /// A folder of this test alone.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
     folder
 }
 
@@ -65,6 +65,10 @@ fn the_template_in_c_builds_and_keeps_to_the_laws() {
         std::fs::write(folder.join(file), text).unwrap();
     }
     let built = build(&folder.join("my_guard.c"), &folder.join("my_guard.wasm"));
+    assert!(
+        built == include_bytes!("modules/c.wasm"),
+        "the committed module is another"
+    );
     let loaded = load(&built, Limits::default()).unwrap();
     assert_eq!(check_policy(&|| (loaded.make)(), 24), []);
     assert_eq!(loaded.faults.unwrap().first(), []);
