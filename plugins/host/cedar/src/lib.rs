@@ -6,7 +6,7 @@
 //! the reference.
 //!
 //! Two shapes of text are read. A text in this program's names speaks of `Agent`, `Action` and
-//! `Target`; see [`schema`]. A text of a hosted gateway, which speaks of a user who calls
+//! `Target`; see [`schema()`]. A text of a hosted gateway, which speaks of a user who calls
 //! `Action::"Target__tool"` of a `Gateway`, is read as it is.
 //!
 //! A text keeps no state and looks at no clock, so the same question has the same answer. Nothing

@@ -18,6 +18,7 @@ use plugins::value::Content;
 use super::*;
 
 mod gateway;
+mod hooks;
 mod hostile;
 mod mistakes;
 mod validation;
@@ -216,4 +217,33 @@ fn a_text_about_every_hook_keeps_the_contract_and_is_heard_at_each() {
         | Hooks::MEMORY_WRITE;
     assert_eq!(made(&text).hooks(), all);
     assert_eq!(hooks_exercised(&|| made(&text), 60), all);
+}
+
+/// Only what a text reads is computed; a text cannot tell.
+#[test]
+fn what_is_not_read_makes_no_difference() {
+    for text in SHIPPED {
+        // Compares the whole context, so that all of it is there.
+        let all = "forbid(principal, action, resource) when { context == {nothing: 1} };";
+        let mut lean = made(text);
+        let mut full = made(&format!("{text}{all}"));
+        for seed in 0..100 {
+            let world = generate::random_world(seed);
+            assert_eq!(rulings(&mut *lean, &world), rulings(&mut *full, &world));
+        }
+    }
+}
+
+#[test]
+fn every_text_of_the_book_is_read() {
+    let book = include_str!("../../../../docs/book/cedar.md");
+    let texts: Vec<&str> = book
+        .split("```cedar\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert!(texts.len() > 4, "{}", texts.len());
+    for text in texts {
+        assert_eq!(load(text).map(|_| ()), Ok(()), "{text}");
+    }
 }
