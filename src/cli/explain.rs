@@ -3,7 +3,6 @@
 
 use containment_bench::Bench;
 use engine::export::names::word;
-use policies::rules::{self, Rule};
 use report::claims::Status;
 use report::headings::{self, HEADINGS, Meaning, TERMS};
 use report::metric::{COMPARED, PREREQUISITES};
@@ -12,6 +11,7 @@ use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::{Code, TABLE};
 
+use super::rules::{self, Rule};
 use super::exit::{self, Exit};
 use super::failure::Failure;
 use super::list::{origin_name, parameter_text};
@@ -64,7 +64,7 @@ fn explain(code: &str) -> Result<String, Failure> {
         let codes = TABLE.iter().map(|entry| entry.id);
         let studies = STUDY_CODES.iter().map(|entry| entry.id);
         let ours = codes::TABLE.iter().map(|entry| entry.id);
-        let rules = rules::ALL.iter().map(|rule| rule.id);
+        let rules = rules::all().map(|rule| rule.id);
         let columns = row_columns().iter().map(|column| column.spec.name);
         let bench = Bench::built_in();
         let policies = bench.registry.policies.infos().map(|info| &*info.name);
@@ -150,7 +150,7 @@ fn policy(code: &str) -> Option<String> {
         let parameter = wrapped(&parameter_text(parameter), WIDTH - 2, 4);
         text += &format!("  {parameter}\n");
     }
-    let rules = rules::ALL.iter();
+    let rules = rules::all();
     let rules = rules.filter(|rule| rule.policies.contains(&code));
     let rules: Vec<&str> = rules.map(|rule| rule.id).collect();
     if !rules.is_empty() {

@@ -60,6 +60,9 @@ pub(crate) struct Library {
     policies: Vec<FileReference>,
     /// Where the files that a trace names may lie.
     around: Vec<PathBuf>,
+    /// The plugins that were put together so far, by the names of model and policies: to load a
+    /// policy can take long.
+    equipped: BTreeMap<Vec<String>, Equipped>,
 }
 
 impl Library {
@@ -95,6 +98,7 @@ impl Library {
             profiles: named_by_study(&circumstances.model_files),
             policies: policies::existing(&circumstances.policy_files, &of_policies),
             around: Vec::new(),
+            equipped: BTreeMap::new(),
         }
     }
 
@@ -115,6 +119,7 @@ impl Library {
             profiles: worlds,
             policies: Vec::new(),
             around: vec![PathBuf::new(), folder.to_owned()],
+            equipped: BTreeMap::new(),
         }
     }
 
@@ -151,7 +156,12 @@ impl Library {
     }
 
     /// Every plugin, with model and policies of these names if they are found.
-    fn bench(&self, model: &str, policies: &[&str]) -> Result<Equipped, Failure> {
+    fn bench(&mut self, model: &str, policies: &[&str]) -> Result<Equipped, Failure> {
+        let names = iter::once(&model).chain(policies);
+        let names: Vec<String> = names.map(|&name| name.to_owned()).collect();
+        if let Some(equipped) = self.equipped.get(&names) {
+            return Ok(equipped.clone());
+        }
         let mut bench = Bench::built_in();
         let model_file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
         let mut outside = Vec::new();
@@ -160,11 +170,13 @@ impl Library {
             let registered = policies::register_called(&mut bench.registry, name, files)?;
             outside.extend(registered.files);
         }
-        Ok(Equipped {
+        let equipped = Equipped {
             bench,
             model_file,
             outside,
-        })
+        };
+        self.equipped.insert(names, equipped.clone());
+        Ok(equipped)
     }
 
     /// The worlds at `path` that are called so.
@@ -180,6 +192,7 @@ impl Library {
 }
 
 /// Every plugin, with those from files.
+#[derive(Clone)]
 struct Equipped {
     bench: Bench,
     model_file: Option<PathBuf>,

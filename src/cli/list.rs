@@ -4,13 +4,13 @@ use containment_bench::{Bench, Scene};
 use engine::export::names::word;
 use plugins::parameters::ParameterSpec;
 use plugins::registry::PluginInfo;
-use policies::rules::{self, Origin};
 use serde_json::{Value, json};
 use study::columns::Part;
 use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::TABLE;
 
+use super::rules::{self, Origin};
 use super::codes;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -291,7 +291,7 @@ fn rule_list() -> List {
     };
     List {
         header: vec!["rule", "verdict", "what the agent is told", "origin"],
-        items: rules::ALL.iter().map(|rule| item(rule)).collect(),
+        items: rules::all().map(item).collect(),
     }
 }
 

@@ -20,6 +20,8 @@ mod files;
 mod gate;
 mod library;
 mod list;
+#[cfg(feature = "rules")]
+mod measure;
 mod merge;
 mod narrate;
 mod nearest;
@@ -37,6 +39,7 @@ mod records;
 mod replay;
 mod reports;
 mod rows;
+mod rules;
 mod run;
 mod scenes;
 mod scorecard;
@@ -108,6 +111,9 @@ enum Command {
     Diff(diff::Args),
     /// Show how completions are read
     Parse(parse::Args),
+    /// Count in the traces of a result what a file of metrics says
+    #[cfg(feature = "rules")]
+    Measure(measure::Args),
     /// Check policies of your own
     Plugin(plugin::Args),
     /// Write files to begin with
@@ -180,6 +186,8 @@ impl Command {
             Self::Replay(args) => replay::run(args, terminal),
             Self::Diff(args) => diff::run(args, terminal),
             Self::Parse(args) => parse::run(args, terminal),
+            #[cfg(feature = "rules")]
+            Self::Measure(args) => measure::run(args, terminal),
             Self::Plugin(args) => plugin::run(args, terminal),
             Self::New(args) => new::run(args, terminal),
             Self::List(args) => list::run(args, terminal),

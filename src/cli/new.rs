@@ -93,6 +93,10 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         return Err(Failure::usage(message, Some(help.to_owned())));
     }
     for (path, (_, text)) in paths.iter().zip(&template) {
+        if let Some(folder) = path.parent() {
+            // If it cannot be made, writing the file says so.
+            drop(std::fs::create_dir_all(folder));
+        }
         files::write_new(path, text.as_bytes())?;
         terminal.print(&files::shown(path))?;
     }
@@ -117,7 +121,10 @@ impl PolicyArgs {
 
     #[cfg(feature = "wasm")]
     fn module(&self) -> Result<Vec<(String, String)>, Failure> {
-        Ok(wasm_host::template(self.language.name(), &self.name))
+        let language = wasm_host::Language::named(self.language.name());
+        Ok(language.map_or_else(Vec::new, |language| {
+            wasm_host::template(language, &self.name)
+        }))
     }
 
     #[cfg(not(feature = "wasm"))]

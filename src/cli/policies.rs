@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use containment_bench::outside::reference::{FileReference, Reference, ReferenceError};
+use containment_bench::outside::reference::{FileReference, Host, Reference, ReferenceError};
 use containment_bench::outside::{self, LoadedFile, OutsideError, Registered};
 use plugins::briefing::Briefing;
+use plugins::conformance::{Law, check_policy};
 use plugins::loaded::{Fault, Faults, Mistake};
 use plugins::registry::Registry;
 
@@ -133,6 +134,45 @@ pub(crate) fn problem(name: &str, text: Option<&str>, mistake: &Mistake) -> Prob
         }
         _ => problem.file(name),
     }
+}
+
+/// Random scenarios in which a process is asked everything twice before a study.
+const PROBED_ROUNDS: u64 = 2;
+
+/// The processes that answer one question in two ways, by what they are called. Nothing else that runs
+/// a policy can: no other host gives it a clock, randomness or memory of another rollout.
+pub(crate) fn not_replayable(files: &[LoadedFile]) -> Vec<String> {
+    let is_unsteady = |file: &&LoadedFile| {
+        let policy = &file.policy;
+        let is_process = file.reference.host == Host::Process;
+        is_process
+            && check_policy(&|| (policy.make)(), PROBED_ROUNDS)
+                .iter()
+                .any(|violation| {
+                    matches!(
+                        violation.law,
+                        Law::Deterministic | Law::Independent | Law::Restores
+                    )
+                })
+    };
+    let mut names: Vec<String> = files
+        .iter()
+        .filter(is_unsteady)
+        .map(|file| file.reference.name())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// That a policy is not deterministic.
+pub(crate) fn not_deterministic(name: &str) -> Problem {
+    let message = format!(
+        "`{name}` answered one question in two ways: the rows under it cannot be expected to come out \
+         the same again"
+    );
+    let help = format!("`containment plugin check` shows how; the manifest says that `{name}` did");
+    Problem::new(message).warning().help(help)
 }
 
 /// What a file names that a world does not have.

@@ -55,6 +55,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let rows = chosen(&results.rows, args.id.as_deref())?;
     let mut library = Library::of(&results.manifest.circumstances, &args.record, &args.worlds);
+    let circumstances = &results.manifest.circumstances;
+    let (rows, unreplayable): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| circumstances.is_replayable(row));
     let mut differing = 0_usize;
     for row in &rows {
         let (case, policy) = case_of_row(row, &mut library)?;
@@ -71,9 +74,13 @@ fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Ex
         }
     }
     let (total, same) = (rows.len(), rows.len() - differing);
-    terminal.print(&format!(
-        "{total} rows replayed: {same} the same, {differing} different"
-    ))?;
+    let mut told = format!("{total} rows replayed: {same} the same, {differing} different");
+    if !unreplayable.is_empty() {
+        let names = circumstances.not_replayable.join(", ");
+        let count = unreplayable.len();
+        told += &format!("; {count} not replayable: {names} answered one question in two ways");
+    }
+    terminal.print(&told)?;
     Ok(if differing == 0 {
         Exit::Ok
     } else {

@@ -75,6 +75,27 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Mistake> {
     Ok(bytes)
 }
 
+/// What a text in rules or in Cedar is, in a few words: a policy, or metrics.
+///
+/// # Errors
+/// When there are mistakes in it, or its host is not built in.
+pub fn check_text(host: Host, text: &str) -> Result<String, Vec<Mistake>> {
+    let loaded = match host {
+        #[cfg(feature = "rules")]
+        Host::Rules if rules_host::is_metrics(text) => {
+            let metrics = rules_host::load_metrics(text)?;
+            let names: Vec<&str> = metrics.described().map(|(name, _)| name).collect();
+            return Ok(format!("metrics {}", names.join(", ")));
+        }
+        Host::Rules => rules(text)?,
+        Host::Cedar => cedar(text)?,
+        Host::Process | Host::Wasm => {
+            return Err(vec![Mistake::new("it is no text in rules or in Cedar")]);
+        }
+    };
+    Ok(format!("policy for the host {}", loaded.kind))
+}
+
 /// What a policy text names that a world does not have: agents, tools, arguments, sources. Only the
 /// texts of rules and of Cedar name such things.
 #[must_use]

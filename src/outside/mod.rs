@@ -16,8 +16,9 @@ use plugins::policy::Policy;
 use plugins::registry::{COMPOSED, CreateError, Factory, PluginInfo, Registry};
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use host::{foreign_names, read};
+pub use host::{check_text, foreign_names, read};
 pub use others::{Other, attacker, auditor};
+pub use reference::Host;
 use reference::{FileReference, Operator, Reference};
 
 /// A policy that was named by a reference and is now in the registry.

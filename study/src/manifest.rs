@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::plan::cast::{CastPolicy, PARSER};
 use crate::plan::file::{Latents, SCHEMA as STUDY_SCHEMA};
 use crate::rollout_id::{ROLLOUT_ID_VERSION, hash_of_ids};
-use crate::row::ROW_SCHEMA;
+use crate::row::{ROW_SCHEMA, Row};
 use crate::shard::Shard;
 
 /// The version of the manifest. A reader refuses any other; a study is run again rather than
@@ -186,6 +186,18 @@ pub struct Circumstances {
     /// Which part of the study the rows are; a whole result does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+}
+
+impl Circumstances {
+    /// Whether a row can be expected to come out the same again: none of its policies answered
+    /// differently when it was asked twice.
+    #[must_use]
+    pub fn is_replayable(&self, row: &Row) -> bool {
+        let named = [Some(&row.identity.policy), row.shadow.shadow.as_ref()];
+        let mut named = named.into_iter().flatten();
+        // A composition is called by all that is in it.
+        !named.any(|name| self.not_replayable.iter().any(|one| name.contains(&**one)))
+    }
 }
 
 impl Manifest {

@@ -11,6 +11,13 @@ use crate::tally::Tally;
 /// Each word selects the tests whose name contains it, and must select at least one.
 const DEBUG_SUBSET: &[&str] = &["golden"];
 
+/// The hosts that are not built unless asked for.
+const FEATURES: &str = "containment-bench/cedar,containment-bench/wasm";
+
+/// The tests that build a WebAssembly module from its source in C, and the compiler for it.
+const FROM_SOURCE: &str = "wasm_host/build-from-source";
+const COMPILER: &str = "clang-19";
+
 /// With this variable set, the golden tests write their digests instead of comparing them.
 const RECORD_VARIABLE: &str = "CONTAINMENT_RECORD_GOLDEN";
 
@@ -22,7 +29,21 @@ pub(crate) fn test() -> ExitCode {
     let mut total = Tally::default();
     // Every target of every crate in one call: each dependency is built once, with one set of
     // features.
-    let optimised = run_cargo(&["test", "--workspace", "--release", "--no-fail-fast"]);
+    let mut features = FEATURES.to_owned();
+    if has_compiler() {
+        features = format!("{features},{FROM_SOURCE}");
+    } else {
+        let why = format!("{FROM_SOURCE}: {COMPILER} is not installed");
+        total.skipped.push(why);
+    }
+    let optimised = run_cargo(&[
+        "test",
+        "--workspace",
+        "--features",
+        &features,
+        "--release",
+        "--no-fail-fast",
+    ]);
     // Cargo builds everything before the first test runs.
     let examples_are_built = optimised.passed > 0;
     total.add(optimised);
@@ -44,6 +65,12 @@ pub(crate) fn test() -> ExitCode {
     }
 }
 
+/// Whether there is a compiler of C for WebAssembly.
+fn has_compiler() -> bool {
+    let version = Command::new(COMPILER).arg("--version").output();
+    version.is_ok_and(|said| said.status.success())
+}
+
 /// Lets the golden tests write what they see.
 pub(crate) fn record_golden() -> ExitCode {
     write("golden", RECORD_VARIABLE)
@@ -59,6 +86,8 @@ fn write(word: &str, variable: &str) -> ExitCode {
     let mut command = cargo(&[
         "test",
         "--workspace",
+        "--features",
+        FEATURES,
         "--release",
         "--test",
         "it",
@@ -87,6 +116,8 @@ fn run_debug_subset() -> Tally {
     let mut arguments = vec![
         "test",
         "--workspace",
+        "--features",
+        FEATURES,
         "--no-fail-fast",
         "--test",
         "it",

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use plugins::briefing::{Channel, Trust};
-use policies::rules;
+
 use serde_json::Value;
 use study::divergence::first_divergence;
 
 use super::catalogue::{STUDIES, Study};
 use super::{Group, numbers, trace_file};
+use crate::cli::rules;
 use crate::cli::played::Played;
 
 /// The line of a trace file on which event 0 stands; before it is the header.

@@ -11,10 +11,10 @@ use plugins::ledger::{Condition, Entry};
 use plugins::policy::{Basis, DecidingField, Evidence, Hook, Reason, VerdictKind};
 use plugins::tool::{Target, ToolSpec};
 use plugins::trace::{Answer, Event, Happening, Subject, Trace};
-use policies::rules;
 use worlds::spec::Scenario;
 
 use super::taint::{Tainted, untrusted, value};
+use crate::cli::rules;
 use crate::cli::list::origin_name;
 use crate::cli::table::wrapped;
 

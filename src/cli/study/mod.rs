@@ -98,6 +98,10 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     } = plans::load(args.file.as_deref(), &args.changes())?;
     terminal.complain_all(&warnings);
     plan.shard = args.shard;
+    let not_replayable = policies::not_replayable(&outside);
+    for name in &not_replayable {
+        terminal.complain_all(&[policies::not_deterministic(name).into()]);
+    }
     let mut manifest = Manifest::freeze(&plan);
     let given = args
         .threads
@@ -107,6 +111,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let file = args.file.as_ref();
     let file = file.filter(|file| plans::inside(Some(file)).is_none());
     manifest.circumstances.model_files = model_files;
+    manifest.circumstances.not_replayable = not_replayable;
     manifest.circumstances.policy_files = outside.iter().map(policies::written).collect();
     manifest.circumstances.study_file = file.map(|file| file.display().to_string());
     let path = args.out.clone().unwrap_or_else(|| default_folder(&plan));

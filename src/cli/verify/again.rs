@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use study::columns::Hash;
 use study::folder::ROWS;
 use study::journal::Segment;
-use study::manifest::Manifest;
+use study::manifest::{Circumstances, Manifest};
 use study::plan::Plan;
 use study::row::Row;
 use study::runner;
@@ -48,6 +48,10 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
     let Some(rows) = found.rows.as_ref().filter(|rows| !rows.is_empty()) else {
         return Check::skipped(NAME, "there are no rows that can be read");
     };
+    let circumstances = found.manifest.as_ref().map(|manifest| &manifest.circumstances);
+    if let Some(circumstances) = circumstances.filter(|it| !it.not_replayable.is_empty()) {
+        return replayable(rows, circumstances, worlds, wanted);
+    }
     match wanted {
         Wanted::Some(0) => Check::skipped(NAME, "no rollout was to be run again"),
         Wanted::Some(count) => some(rows, worlds, count),
@@ -60,6 +64,29 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
             all.unwrap_or_else(|| some(rows, worlds, count))
         }
     }
+}
+
+/// Runs a sample of those rows again that can be expected to come out the same.
+fn replayable(
+    rows: &[Row],
+    circumstances: &Circumstances,
+    worlds: &mut Worlds,
+    wanted: Wanted,
+) -> Check {
+    let names = circumstances.not_replayable.join(", ");
+    let rows: Vec<Row> = rows
+        .iter()
+        .filter(|row| circumstances.is_replayable(row))
+        .cloned()
+        .collect();
+    let (Wanted::AllOr(count) | Wanted::Some(count)) = wanted;
+    if rows.is_empty() || count == 0 {
+        let why = format!("{names} answered one question in two ways");
+        return Check::skipped(NAME, why);
+    }
+    let check = some(&rows, worlds, count);
+    let more = format!("; none of those under {names}, which answered one question in two ways");
+    check.looked_at_also(&more)
 }
 
 /// The plan of a result, if there is one that freezes everything as the manifest does.

@@ -122,6 +122,12 @@ impl Check {
         self
     }
 
+    /// What was looked at, and more to say of it.
+    pub(super) fn looked_at_also(mut self, more: &str) -> Self {
+        self.looked_at.push_str(more);
+        self
+    }
+
     /// Something is wrong.
     pub(super) fn add(&mut self, trouble: Trouble) {
         if self.troubles.len() < MOST_TOLD {

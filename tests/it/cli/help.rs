@@ -4,7 +4,7 @@ use worlds::diagnostic::TABLE;
 
 use super::Place;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 21] = [
     "study",
     "merge",
     "tables",
@@ -21,6 +21,9 @@ const COMMANDS: [&str; 18] = [
     "replay",
     "diff",
     "parse",
+    "measure",
+    "plugin",
+    "new",
     "list",
     "explain",
 ];

@@ -7,16 +7,21 @@ const TABLE: &str = "docs/TESTS.md";
 /// Where the modules of a crate stand. Names are written as `crate::module::test`, or as
 /// `path/of/file.rs::test`.
 const ROOTS: &[(&str, &str)] = &[
+    ("cedar_host", "plugins/host/cedar/src"),
     ("containment", "src"),
     ("engine", "engine/src"),
+    ("field_policies", "policies/field/src"),
     ("it", "tests/it"),
     ("models", "models/src"),
     ("oracle", "tests/oracle/src"),
     ("plugins", "plugins/src"),
     ("policies", "policies/src"),
+    ("process_host", "plugins/host/process/src"),
     ("report", "report/src"),
+    ("rules_host", "plugins/host/rules/src"),
     ("statistics", "statistics/src"),
     ("study", "study/src"),
+    ("wasm_host", "plugins/host/wasm/src"),
     ("worlds", "worlds/src"),
     ("xtask", "xtask/src"),
 ];

@@ -32,28 +32,50 @@ fn run(place: &Place, page: &str) -> usize {
     ran
 }
 
+/// A project with the first block of a page in the file that its commands name.
+fn with_first(page: &str, language: &str, file: &str) -> Place {
+    let place = project();
+    place.write(file, &blocks(page, language)[0]);
+    place
+}
+
+#[test]
+fn the_page_about_all_of_them_works() {
+    let place = project();
+    assert!(run(&place, "policies.md") >= 9);
+}
+
+#[test]
+fn the_page_about_the_policies_of_the_field_works() {
+    let place = project();
+    assert!(run(&place, "field.md") >= 4);
+}
+
 #[test]
 fn the_page_about_rules_works() {
-    let place = project();
-    for block in blocks("rules.md", "ron") {
-        if block.contains("Rules(") && !place.path("my_guard.rules.ron").exists() {
-            place.write("my_guard.rules.ron", block);
-        }
-    }
+    let place = with_first("rules.md", "ron", "my.rules.ron");
     assert!(run(&place, "rules.md") >= 2);
 }
 
 #[test]
 fn the_page_about_processes_works() {
-    let place = project();
-    assert!(run(&place, "process.md") >= 2);
+    let place = with_first("process.md", "python", "guard.py");
+    assert!(run(&place, "process.md") >= 4);
 }
 
 #[cfg(feature = "cedar")]
 #[test]
 fn the_page_about_cedar_works() {
-    let place = project();
+    let place = with_first("cedar.md", "cedar", "guard.cedar");
     assert!(run(&place, "cedar.md") >= 2);
+    // What the page does to the file next: the call is blocked.
+    let [_, second, ..] = &blocks("cedar.md", "cedar")[..] else {
+        panic!("the page goes on");
+    };
+    place.write("guard.cedar", second);
+    let words = ["run", "case1_violation_commits", "--policy", "cedar:guard.cedar"];
+    let row = place.run(&words).expect(0).json();
+    assert_eq!(row["terminal_rule"], "tainted_recipient");
 }
 
 #[cfg(feature = "wasm")]

@@ -1,9 +1,12 @@
 //! `containment check`: what is wrong with world files and their scripts, and how far untrusted
-//! content can get at most.
+//! content can get at most; what is wrong with other files that a user writes.
+
+mod policy;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use plugins::briefing::Briefing;
 use serde_json::{Value, json};
 use study::plan::Plan;
 use worlds::Checked;
@@ -11,16 +14,16 @@ use worlds::family::{self, CheckedFamily};
 use worlds::flow::{Exposure, exposure};
 use worlds::spec::Scenario;
 
-use super::exit::Exit;
-use super::failure::Failure;
-use super::families;
-use super::files::{self, MAX_SOURCE_BYTES, STDIN};
-use super::problem::{Complaint, Problem};
-use super::profiles;
-use super::shown;
-use super::study::plans::{self, Changes, LoadedPlan};
-use super::terminal::Terminal;
-use super::world_text::{self, Beside, Loaded, WorldText};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::families;
+use crate::cli::files::{self, MAX_SOURCE_BYTES, STDIN};
+use crate::cli::problem::{Complaint, Problem};
+use crate::cli::profiles;
+use crate::cli::shown;
+use crate::cli::study::plans::{self, Changes, LoadedPlan};
+use crate::cli::terminal::Terminal;
+use crate::cli::world_text::{self, Beside, Loaded, WorldText};
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -36,7 +39,8 @@ enum Format {
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// World files, `.script.ron` files beside their worlds, family files, behaviour profiles, study files,
-    /// names of shipped worlds, or `-` for a world on standard input
+    /// names of shipped worlds, `-` for a world on standard input, policies in Cedar or in rules, metrics
+    /// in rules; policies are held against the worlds beside them
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// How results are printed
@@ -56,12 +60,13 @@ struct Finding {
     study: Option<String>,
     family: Option<String>,
     profile: Option<String>,
+    policy: Option<String>,
     unsupported: bool,
 }
 
 /// Checks every file and tells what was found.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
-    let findings: Vec<Finding> = args.files.iter().map(|path| check(path)).collect();
+    let findings = check_all(&args.files);
     match args.format {
         Format::Json => {
             let files: Vec<Value> = findings.iter().map(Finding::json).collect();
@@ -86,6 +91,34 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     } else {
         Exit::Ok
     })
+}
+
+/// Checks each file; policies after the worlds, which they are held against.
+fn check_all(paths: &[PathBuf]) -> Vec<Finding> {
+    let texts: Vec<_> = paths.iter().map(|path| policy::find(path)).collect();
+    let mut findings: Vec<Option<Finding>> = paths
+        .iter()
+        .zip(&texts)
+        .map(|(path, text)| text.is_none().then(|| check(path)))
+        .collect();
+    let worlds: Vec<(String, Briefing)> = findings
+        .iter()
+        .flatten()
+        .filter_map(|finding| {
+            let scenario = finding.scenario.as_ref()?;
+            Some((finding.file.clone(), scenario.briefing.clone()))
+        })
+        .collect();
+    let worlds: Vec<(String, &Briefing)> = worlds
+        .iter()
+        .map(|(name, briefing)| (name.clone(), briefing))
+        .collect();
+    for ((path, text), finding) in paths.iter().zip(&texts).zip(&mut findings) {
+        if let Some(text) = text {
+            *finding = Some(policy::check(files::shown(path), text, &worlds));
+        }
+    }
+    findings.into_iter().flatten().collect()
 }
 
 fn check(path: &Path) -> Finding {
@@ -284,6 +317,7 @@ fn check_world(world: WorldText, file: String) -> Finding {
         study: None,
         family: None,
         profile: None,
+        policy: None,
         unsupported,
     }
 }
@@ -310,7 +344,8 @@ impl Finding {
             (_, _) => [counted(errors, "error"), counted(warnings, "warning")].join(", "),
         };
         let mut lines = vec![format!("{}: {found}", self.file)];
-        let several = self.study.iter().chain(&self.family).chain(&self.profile);
+        let several = [&self.study, &self.family, &self.profile, &self.policy];
+        let several = several.into_iter().flatten();
         lines.extend(several.map(|words| format!("  {words}")));
         if let Some(scenario) = &self.scenario {
             let script = self.script_text();
@@ -346,6 +381,7 @@ impl Finding {
             "study": self.study,
             "family": self.family,
             "profile": self.profile,
+            "policy": self.policy,
             "diagnostics": problems.collect::<Vec<_>>(),
         })
     }
