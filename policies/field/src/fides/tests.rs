@@ -1,3 +1,5 @@
+// Length: one system, one desk, and a case for each of its parameters.
+
 use plugins::briefing::Trust;
 use plugins::conformance::sample::{World, argument, given, list, tool};
 use plugins::draws::{Draws, RolloutKey};
