@@ -86,12 +86,19 @@ fn measured(named: &str, worlds: &[World], turns: usize) -> Times {
     for _ in 0..turns {
         for world in worlds {
             let begun = Instant::now();
-            let mut policy = bench.policy(&name.as_str().into()).expect("made before").policy;
+            let mut policy = bench
+                .policy(&name.as_str().into())
+                .expect("made before")
+                .policy;
             for (position, call) in world.trace.calls.iter().enumerate() {
                 let begun = if position == 0 { begun } else { Instant::now() };
                 decide(&mut *policy, world, call.id);
                 let took = begun.elapsed();
-                let times = if position == 0 { &mut times.first } else { &mut times.later };
+                let times = if position == 0 {
+                    &mut times.first
+                } else {
+                    &mut times.later
+                };
                 times.push(took);
             }
         }

@@ -11,11 +11,11 @@ use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::{Code, TABLE};
 
-use super::rules::{self, Rule};
 use super::exit::{self, Exit};
 use super::failure::Failure;
 use super::list::{origin_name, parameter_text};
 use super::problem::severity_name;
+use super::rules::{self, Rule};
 use super::study::{SHOWN, SHOWN_MEANS};
 use super::table::wrapped;
 use super::terminal::Terminal;

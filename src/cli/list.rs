@@ -10,11 +10,11 @@ use study::plan::problem::STUDY_CODES;
 use study::row::row_columns;
 use worlds::diagnostic::TABLE;
 
-use super::rules::{self, Origin};
 use super::codes;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::problem::severity_name;
+use super::rules::{self, Origin};
 use super::scenes;
 use super::shipped::{self, ShippedWorld};
 use super::table::{Table, wrapped};

@@ -28,6 +28,24 @@ pub(crate) fn parse(text: &str) -> Result<Reference, Failure> {
     text.parse().map_err(|error| unreadable(&error))
 }
 
+/// The reference to a file that was named without its host, by its ending.
+pub(crate) fn with_host(named: &str) -> String {
+    const ENDINGS: [(&str, Host); 6] = [
+        (".rules.ron", Host::Rules),
+        (".process.ron", Host::Process),
+        (".py", Host::Process),
+        (".cedar", Host::Cedar),
+        (".wasm", Host::Wasm),
+        (".wat", Host::Wasm),
+    ];
+    let is_file = Path::new(named).is_file();
+    let ending = ENDINGS.iter().find(|(ending, _)| named.ends_with(ending));
+    match ending.filter(|_| is_file) {
+        Some((_, host)) => format!("{}:\"{named}\"", host.name()),
+        None => named.to_owned(),
+    }
+}
+
 fn unreadable(error: &ReferenceError) -> Failure {
     Failure::usage(error.to_string(), Some(error.help.clone()))
 }

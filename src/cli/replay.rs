@@ -56,8 +56,9 @@ fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Ex
     let rows = chosen(&results.rows, args.id.as_deref())?;
     let mut library = Library::of(&results.manifest.circumstances, &args.record, &args.worlds);
     let circumstances = &results.manifest.circumstances;
-    let (rows, unreplayable): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().partition(|row| circumstances.is_replayable(row));
+    let (rows, unreplayable): (Vec<&Row>, Vec<&Row>) = rows
+        .iter()
+        .partition(|row| circumstances.is_replayable(row));
     let mut differing = 0_usize;
     for row in &rows {
         let (case, policy) = case_of_row(row, &mut library)?;

@@ -10,8 +10,8 @@ use study::divergence::first_divergence;
 
 use super::catalogue::{STUDIES, Study};
 use super::{Group, numbers, trace_file};
-use crate::cli::rules;
 use crate::cli::played::Played;
+use crate::cli::rules;
 
 /// The line of a trace file on which event 0 stands; before it is the header.
 const FIRST_LINE: usize = 2;

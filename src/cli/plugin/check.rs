@@ -20,7 +20,8 @@ use crate::cli::world_text::Loaded;
 /// The options of `plugin check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Policies as `containment run --policy` takes them, for example rules:my.rules.ron
+    /// Policies as `containment run --policy` takes them, for example rules:my.rules.ron; of a file alone
+    /// the host follows from the ending
     #[arg(required = true, value_name = "POLICY")]
     policies: Vec<String>,
     /// Random scenarios that each is put through; every fourth is hostile
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 /// How many violations there are.
 fn check(written: &str, args: &Args, terminal: &Terminal) -> Result<usize, Failure> {
     let mut bench = Bench::built_in();
-    let reference = policies::parse(written)?;
+    let reference = policies::parse(&policies::with_host(written))?;
     let registered = policies::register(&mut bench.registry, &reference, Path::new(""))?;
     let make = || -> Box<dyn Policy> {
         let made = bench.policy(&registered.name.as_str().into());

@@ -14,8 +14,8 @@ use plugins::trace::{Answer, Event, Happening, Subject, Trace};
 use worlds::spec::Scenario;
 
 use super::taint::{Tainted, untrusted, value};
-use crate::cli::rules;
 use crate::cli::list::origin_name;
+use crate::cli::rules;
 use crate::cli::table::wrapped;
 
 /// The width of an explanation, in characters.

@@ -48,7 +48,10 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
     let Some(rows) = found.rows.as_ref().filter(|rows| !rows.is_empty()) else {
         return Check::skipped(NAME, "there are no rows that can be read");
     };
-    let circumstances = found.manifest.as_ref().map(|manifest| &manifest.circumstances);
+    let circumstances = found
+        .manifest
+        .as_ref()
+        .map(|manifest| &manifest.circumstances);
     if let Some(circumstances) = circumstances.filter(|it| !it.not_replayable.is_empty()) {
         return replayable(rows, circumstances, worlds, wanted);
     }

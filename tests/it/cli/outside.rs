@@ -257,8 +257,7 @@ fn what_is_written_to_begin_with_keeps_the_contract() {
     let place = project();
     for (host, file) in [("rules", "mine.rules.ron"), ("process", "mine.py")] {
         place.run(&["new", "policy", &format!("--{host}"), "mine"]).expect(0);
-        let named = format!("{host}:{file}");
-        let done = place.run(&["plugin", "check", &named, "--world", "case2_partner_meeting"]);
+        let done = place.run(&["plugin", "check", file, "--world", "case2_partner_meeting"]);
         assert!(done.expect(0).out.contains("keeps the contract"));
         place
             .run(&["new", "policy", &format!("--{host}"), "mine"])

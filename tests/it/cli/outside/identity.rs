@@ -40,13 +40,9 @@ fn a_changed_file_is_another_policy_and_no_resume_takes_it_for_the_old_one() {
     place.write(FILE, rules());
     study(&place, "smoke", &["none", NAMED], "out", &["--shard", "1/2"]).expect(0);
     let before = rows(&place, "out");
-    // What an interrupted study leaves: a journal of the policy as it was.
-    let journal = "half/rows.journal";
-    std::fs::create_dir(place.path("half")).expect("a folder");
-    let words = ["study", "smoke", "--policies", "none,rules:mine.rules.ron", "--out", "half"];
-    place.run(&words).expect(0);
-    assert!(!place.path(journal).exists());
     place.write(FILE, rules().replace("AtLeast(2)", "AtLeast(3)"));
+    let resumed = ["--shard", "1/2", "--resume"];
+    study(&place, "smoke", &["none", NAMED], "out", &resumed).fails(5, &["has changed since"]);
     // The earlier result is of another policy, whatever it is called.
     place.run(&["replay", "out"]).fails(6, &[]);
     study(&place, "smoke", &["none", NAMED], "again", &["--shard", "1/2"]).expect(0);
