@@ -94,7 +94,10 @@ fn one_policy_in_every_language_gives_the_same_rows_on_the_whole_study() {
         .map(|rule| rule.to_string())
         .collect();
     for rule in ["tainted_recipient", "unlisted_action", "too_many_commits"] {
-        assert!(rules.contains(rule), "no rollout ends with {rule}: {rules:?}");
+        assert!(
+            rules.contains(rule),
+            "no rollout ends with {rule}: {rules:?}"
+        );
     }
     let faults = rows.iter().map(|row| row.metrics.endpoints.plugin_faults);
     assert!(faults.flatten().all(|count| count == 0));
@@ -140,11 +143,24 @@ fn two_versions_of_a_policy_are_compared_call_by_call() {
     let text = place.read("policies/recipient_guard/recipient_guard.rules.ron");
     place.write("old.rules.ron", &text);
     place.write("new.rules.ron", text.replace("AtLeast(2)", "AtLeast(1)"));
-    let words = ["diff", "rules:old.rules.ron", "rules:new.rules.ron", "--study", "smoke"];
+    let words = [
+        "diff",
+        "rules:old.rules.ron",
+        "rules:new.rules.ron",
+        "--study",
+        "smoke",
+    ];
     let done = place.run(&words).expect(6);
-    assert!(done.out.contains("allow allow_listed_action"), "{}", done.out);
+    assert!(
+        done.out.contains("allow allow_listed_action"),
+        "{}",
+        done.out
+    );
     assert!(done.out.contains("block too_many_commits"), "{}", done.out);
-    let json = place.run(&[&words[..], &["--format", "json"]].concat()).expect(6).json();
+    let json = place
+        .run(&[&words[..], &["--format", "json"]].concat())
+        .expect(6)
+        .json();
     assert_eq!(json["covered"][0], json["calls"]);
     let differences = json["differences"].as_array().expect("a list");
     assert!(!differences.is_empty());
@@ -161,7 +177,11 @@ fn a_shadow_has_columns_of_its_own_and_changes_no_other() {
     study(&place, "smoke", &live, "alone", &[]).expect(0);
     let shadow = ["--shadow", EVERYWHERE[1]];
     let told = study(&place, "smoke", &live, "shadowed", &shadow).expect(0);
-    assert!(told.out.contains("shadow rules:recipient_guard"), "{}", told.out);
+    assert!(
+        told.out.contains("shadow rules:recipient_guard"),
+        "{}",
+        told.out
+    );
     let (alone, shadowed) = (rows(&place, "alone"), rows(&place, "shadowed"));
     assert_eq!(alone.len(), shadowed.len());
     let mut refused = 0;
@@ -192,11 +212,19 @@ fn the_coverage_of_a_shadow_comes_first() {
     );
     let done = place.run(&["study", "smoke", "--shadow", "rules:amounts.rules.ron"]);
     let out = done.expect(0).out;
-    let heading = out.lines().find(|line| line.starts_with("policy  ")).expect("a table");
+    let heading = out
+        .lines()
+        .find(|line| line.starts_with("policy  "))
+        .expect("a table");
     let words: Vec<&str> = heading.split_whitespace().take(2).collect();
     assert_eq!(words, ["policy", "coverage"]);
-    let none = out.lines().filter(|line| line.starts_with("none ")).next_back();
-    let coverage = none.and_then(|line| line.split_whitespace().nth(1)).expect("a share");
+    let none = out
+        .lines()
+        .filter(|line| line.starts_with("none "))
+        .next_back();
+    let coverage = none
+        .and_then(|line| line.split_whitespace().nth(1))
+        .expect("a share");
     let coverage: f64 = coverage.parse().expect("a number");
     assert!(coverage < 0.9, "{coverage}");
 }
@@ -207,7 +235,10 @@ fn policies_are_composed_on_the_command_line_and_in_a_study() {
     let composed = format!("strictest(tool_boundary, {})", EVERYWHERE[1]);
     let run = ["run", "case1_violation_commits", "--policy", &composed];
     let row = place.run(&run).expect(0).json();
-    assert_eq!(row["policy"], "strictest(tool_boundary,rules:recipient_guard)");
+    assert_eq!(
+        row["policy"],
+        "strictest(tool_boundary,rules:recipient_guard)"
+    );
     assert_eq!(row["policy_kind"], "composed");
     place.write(
         "mine.ron",
@@ -220,7 +251,11 @@ fn policies_are_composed_on_the_command_line_and_in_a_study() {
     place.run(&["check", "mine.ron"]).expect(0);
     place.run(&["study", "mine.ron"]).expect(0);
     let rows = rows(&place, "results/mine");
-    let names: Vec<&str> = rows.iter().take(4).map(|row| &*row.identity.policy).collect();
+    let names: Vec<&str> = rows
+        .iter()
+        .take(4)
+        .map(|row| &*row.identity.policy)
+        .collect();
     let expected = [
         "none",
         "first_hit(rules:recipient_guard,tool_boundary)",
@@ -238,10 +273,19 @@ fn attackers_and_auditors_load_by_process_too() {
     let world = "case1_violation_commits";
     let run = ["run", world, "--policy", "none"];
     let plain = place.run(&run).expect(0).json();
-    let attacker = ["--attacker", "process:examples/plugins/insistent_attacker.py"];
+    let attacker = [
+        "--attacker",
+        "process:examples/plugins/insistent_attacker.py",
+    ];
     let auditor = ["--auditor", "process:examples/plugins/tainted_effects.py"];
-    let done = place.run(&[&run[..], &attacker, &auditor].concat()).expect(0);
-    assert!(done.err.contains("process:tainted_effects: "), "{}", done.err);
+    let done = place
+        .run(&[&run[..], &attacker, &auditor].concat())
+        .expect(0);
+    assert!(
+        done.err.contains("process:tainted_effects: "),
+        "{}",
+        done.err
+    );
     assert!(done.err.contains("tainted_side_effect"), "{}", done.err);
     assert_eq!(done.json()["committed_harm"], plain["committed_harm"]);
     let fixed = ["--attacker", "fixed", "--auditor", "closure"];
@@ -249,20 +293,26 @@ fn attackers_and_auditors_load_by_process_too() {
     assert_eq!(done.json(), plain);
     assert!(done.err.contains("closure: 0 findings"), "{}", done.err);
     let wrong = ["--attacker", "rules:policies/rules/rate_limit.rules.ron"];
-    place.run(&[&run[..], &wrong].concat()).fails(3, &["runs policies only"]);
+    place
+        .run(&[&run[..], &wrong].concat())
+        .fails(3, &["runs policies only"]);
 }
 
 #[test]
 fn what_is_written_to_begin_with_keeps_the_contract() {
     let place = project();
     for (host, file) in [("rules", "mine.rules.ron"), ("process", "mine.py")] {
-        place.run(&["new", "policy", &format!("--{host}"), "mine"]).expect(0);
+        place
+            .run(&["new", "policy", &format!("--{host}"), "mine"])
+            .expect(0);
         let done = place.run(&["plugin", "check", file, "--world", "case2_partner_meeting"]);
         assert!(done.expect(0).out.contains("keeps the contract"));
         place
             .run(&["new", "policy", &format!("--{host}"), "mine"])
             .fails(2, &["is there already"]);
     }
-    place.run(&["new", "policy", "--rules", "Mine"]).fails(2, &["lower-case"]);
+    place
+        .run(&["new", "policy", "--rules", "Mine"])
+        .fails(2, &["lower-case"]);
     place.run(&["new", "policy", "mine"]).fails(2, &["--rules"]);
 }

@@ -19,7 +19,10 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
 /// shows output, that is compared. How many ran.
 fn run(place: &Place, page: &str) -> usize {
     let mut ran = 0;
-    for (command, shown) in blocks(page, "console").iter().flat_map(|text| commands(text)) {
+    for (command, shown) in blocks(page, "console")
+        .iter()
+        .flat_map(|text| commands(text))
+    {
         let Some(words) = command.strip_prefix("containment ") else {
             continue;
         };
@@ -73,7 +76,12 @@ fn the_page_about_cedar_works() {
         panic!("the page goes on");
     };
     place.write("guard.cedar", second);
-    let words = ["run", "case1_violation_commits", "--policy", "cedar:guard.cedar"];
+    let words = [
+        "run",
+        "case1_violation_commits",
+        "--policy",
+        "cedar:guard.cedar",
+    ];
     let row = place.run(&words).expect(0).json();
     assert_eq!(row["terminal_rule"], "tainted_recipient");
 }

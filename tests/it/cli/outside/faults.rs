@@ -36,7 +36,12 @@ fn with(body: &str) -> Place {
 
 /// Runs one world under a hurried policy and gives its row and what was told.
 fn run(place: &Place) -> (serde_json::Value, String) {
-    let words = ["run", "case1_violation_commits", "--policy", "process:odd.process.ron"];
+    let words = [
+        "run",
+        "case1_violation_commits",
+        "--policy",
+        "process:odd.process.ron",
+    ];
     let done = place.run(&words).expect(0);
     (done.json(), done.err)
 }
@@ -50,12 +55,30 @@ fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
         ("print('not json', flush=True)", "JSON"),
         (r#"say(id=message["id"] + 7, verdict="allow")"#, "another"),
         (r#"say(id=message["id"], verdict="maybe")"#, "maybe"),
-        (r#"say(id=message["id"], verdict="quarantine", rule="a")"#, "quarantine"),
-        (r#"say(id=message["id"], verdict="block", rule="Not A Rule")"#, "rule"),
-        (r#"say(id=message["id"], verdict="allow"); say(id=message["id"], verdict="allow")"#, ""),
-        ("sys.stdout.write('x' * 30_000_000); sys.stdout.flush()", "bytes"),
-        ("sys.stderr.write('why' * 1000000); sys.stderr.flush(); sys.exit(1)", "whywhy"),
-        ("hoard = [bytearray(1 << 24) for _ in range(1 << 12)]", "MemoryError"),
+        (
+            r#"say(id=message["id"], verdict="quarantine", rule="a")"#,
+            "quarantine",
+        ),
+        (
+            r#"say(id=message["id"], verdict="block", rule="Not A Rule")"#,
+            "rule",
+        ),
+        (
+            r#"say(id=message["id"], verdict="allow"); say(id=message["id"], verdict="allow")"#,
+            "",
+        ),
+        (
+            "sys.stdout.write('x' * 30_000_000); sys.stdout.flush()",
+            "bytes",
+        ),
+        (
+            "sys.stderr.write('why' * 1000000); sys.stderr.flush(); sys.exit(1)",
+            "whywhy",
+        ),
+        (
+            "hoard = [bytearray(1 << 24) for _ in range(1 << 12)]",
+            "MemoryError",
+        ),
     ] {
         let place = with(body);
         let (row, err) = run(&place);
@@ -63,7 +86,10 @@ fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
         assert!(faults > 0, "{body}: {row}");
         assert_eq!(row["committed_harm"], 0, "{body}");
         assert_eq!(row["high_risk_commits"], 0, "{body}");
-        assert!(err.contains("failed") && err.contains(told), "{body}: {err}");
+        assert!(
+            err.contains("failed") && err.contains(told),
+            "{body}: {err}"
+        );
     }
 }
 
@@ -73,7 +99,10 @@ fn a_study_under_a_policy_that_fails_ends_and_counts_every_failure() {
     let policies = ["none", "process:odd.process.ron"];
     study(&place, "smoke", &policies, "out", &[]).expect(0);
     let rows = rows(&place, "out");
-    let odd: Vec<_> = rows.iter().filter(|row| &*row.identity.policy == "process:odd").collect();
+    let odd: Vec<_> = rows
+        .iter()
+        .filter(|row| &*row.identity.policy == "process:odd")
+        .collect();
     assert_eq!(odd.len(), 504);
     for row in odd {
         let endpoints = &row.metrics.endpoints;
@@ -90,16 +119,29 @@ fn a_policy_that_answers_as_it_pleases_marks_its_study() {
         continue
         {ALLOW}"#
     ));
-    let done = place.run(&["plugin", "check", "process:odd.process.ron"]).expect(4);
+    let done = place
+        .run(&["plugin", "check", "process:odd.process.ron"])
+        .expect(4);
     assert!(done.out.contains("two answers"), "{}", done.out);
     let policies = ["none", "process:odd.process.ron"];
     let done = study(&place, "smoke", &policies, "out", &[]).expect(0);
-    assert!(done.err.contains("cannot be expected to come out the same"), "{}", done.err);
+    assert!(
+        done.err.contains("cannot be expected to come out the same"),
+        "{}",
+        done.err
+    );
     let manifest: serde_json::Value =
         serde_json::from_str(&place.read("out/manifest.json")).expect("a manifest");
-    assert_eq!(manifest["circumstances"]["not_replayable"][0], "process:odd");
+    assert_eq!(
+        manifest["circumstances"]["not_replayable"][0],
+        "process:odd"
+    );
     let replayed = place.run(&["replay", "out"]).expect(0);
-    assert!(replayed.out.contains("504 not replayable"), "{}", replayed.out);
+    assert!(
+        replayed.out.contains("504 not replayable"),
+        "{}",
+        replayed.out
+    );
     place.run(&["verify", "out"]).expect(0);
 }
 
@@ -108,8 +150,8 @@ fn a_policy_that_answers_as_it_pleases_marks_its_study() {
 #[test]
 fn a_policy_that_changes_its_file_or_writes_elsewhere_changes_no_study() {
     let place = project();
-    let lie = r#"open(sys.argv[0], "a").write("#"); open("rows.csv", "w").write("harm")
-        say(id=message["id"], verdict="allow")"#;
+    let lie = r##"open(sys.argv[0], "a").write("#"); open("rows.csv", "w").write("harm")
+        say(id=message["id"], verdict="allow")"##;
     place.write("odd.py", python(lie));
     let before = place.read("odd.py");
     let policies = ["none", "process:odd.py"];
@@ -144,7 +186,10 @@ fn a_module_that_loops_or_hoards_is_stopped() {
         place.write("odd.wat", module(body));
         let words = ["run", "case1_violation_commits", "--policy", "wasm:odd.wat"];
         let row = place.run(&words).expect(0).json();
-        assert!(row["plugin_faults"].as_u64().is_some_and(|count| count > 0), "{body}");
+        assert!(
+            row["plugin_faults"].as_u64().is_some_and(|count| count > 0),
+            "{body}"
+        );
         assert_eq!(row["high_risk_commits"], 0, "{body}");
     }
 }

@@ -28,7 +28,9 @@ fn kind_version_and_content_stand_in_the_manifest_and_in_each_row() {
     }
     let kinds: Vec<&str> = frozen.iter().filter_map(|it| it["kind"].as_str()).collect();
     assert_eq!(kinds[..3], ["built_in", "rules", "process"]);
-    let files = manifest["circumstances"]["policy_files"].as_array().expect("a list");
+    let files = manifest["circumstances"]["policy_files"]
+        .as_array()
+        .expect("a list");
     assert_eq!(files.len(), EVERYWHERE.len() - 1);
     place.run(&["replay", "all"]).expect(0);
     place.run(&["verify", "all"]).expect(0);
@@ -38,21 +40,38 @@ fn kind_version_and_content_stand_in_the_manifest_and_in_each_row() {
 fn a_changed_file_is_another_policy_and_no_resume_takes_it_for_the_old_one() {
     let place = project();
     place.write(FILE, rules());
-    study(&place, "smoke", &["none", NAMED], "out", &["--shard", "1/2"]).expect(0);
+    study(
+        &place,
+        "smoke",
+        &["none", NAMED],
+        "out",
+        &["--shard", "1/2"],
+    )
+    .expect(0);
     let before = rows(&place, "out");
     place.write(FILE, rules().replace("AtLeast(2)", "AtLeast(3)"));
     let resumed = ["--shard", "1/2", "--resume"];
     study(&place, "smoke", &["none", NAMED], "out", &resumed).fails(5, &["has changed since"]);
     // The earlier result is of another policy, whatever it is called.
     place.run(&["replay", "out"]).fails(6, &[]);
-    study(&place, "smoke", &["none", NAMED], "again", &["--shard", "1/2"]).expect(0);
+    study(
+        &place,
+        "smoke",
+        &["none", NAMED],
+        "again",
+        &["--shard", "1/2"],
+    )
+    .expect(0);
     let after = rows(&place, "again");
     let (a, b) = (&before[1].identity, &after[1].identity);
     assert_eq!(a.policy, b.policy);
     assert_ne!(a.policy_content, b.policy_content);
     assert_ne!(a.policy_hash, b.policy_hash);
     assert_ne!(a.rollout_id, b.rollout_id);
-    assert_eq!(before[0].identity, after[0].identity, "no row of another policy changes");
+    assert_eq!(
+        before[0].identity, after[0].identity,
+        "no row of another policy changes"
+    );
 }
 
 #[test]
@@ -60,7 +79,10 @@ fn two_files_that_would_be_called_the_same_are_refused() {
     let place = project();
     std::fs::create_dir(place.path("other")).expect("a folder");
     place.write(FILE, rules());
-    place.write("other/mine.rules.ron", rules().replace("AtLeast(2)", "AtLeast(3)"));
+    place.write(
+        "other/mine.rules.ron",
+        rules().replace("AtLeast(2)", "AtLeast(3)"),
+    );
     let policies = [NAMED, "rules:other/mine.rules.ron"];
     study(&place, "smoke", &policies, "out", &[]).fails(3, &["would be called `rules:mine`"]);
 }
@@ -69,9 +91,18 @@ fn two_files_that_would_be_called_the_same_are_refused() {
 fn a_trace_under_a_file_is_replayed_as_long_as_the_file_is_the_same() {
     let place = project();
     place.write(FILE, rules());
-    let run = ["run", "case1_violation_commits", "--policy", NAMED, "--trace", "t.jsonl"];
+    let run = [
+        "run",
+        "case1_violation_commits",
+        "--policy",
+        NAMED,
+        "--trace",
+        "t.jsonl",
+    ];
     place.run(&run).expect(0);
-    let done = place.run(&["replay", "t.jsonl", "--world", "case1_violation_commits"]).expect(0);
+    let done = place
+        .run(&["replay", "t.jsonl", "--world", "case1_violation_commits"])
+        .expect(0);
     assert!(done.out.contains("all the same"), "{}", done.out);
     place.write(FILE, rules().replace("AtLeast(2)", "AtLeast(3)"));
     let replay = ["replay", "t.jsonl", "--world", "case1_violation_commits"];
