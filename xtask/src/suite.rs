@@ -116,8 +116,6 @@ fn run_debug_subset() -> Tally {
     let mut arguments = vec![
         "test",
         "--workspace",
-        "--features",
-        FEATURES,
         "--no-fail-fast",
         "--test",
         "it",
