@@ -19,6 +19,7 @@ mod message;
 mod policy;
 mod question;
 mod run;
+mod shape;
 
 pub use kit::{Language, TEMPLATES, template};
 pub use limits::Limits;

@@ -28,7 +28,7 @@ impl Default for Limits {
             fuel: 50_000_000,
             event_fuel: 5_000_000,
             memory_bytes: 16 << 20,
-            module_bytes: 4 << 20,
+            module_bytes: 1 << 20,
             state_bytes: 1 << 20,
             payload_bytes: 1 << 20,
         }
@@ -70,3 +70,9 @@ pub(crate) const TABLES: usize = 4;
 
 /// The longest summary that is kept, in bytes.
 pub(crate) const SUMMARY_BYTES: u32 = 1_000;
+
+/// The largest function, in bytes. Compiling takes more than in proportion to the size of one.
+pub(crate) const FUNCTION_BYTES: usize = 128 << 10;
+
+/// How deep blocks may stand in one another. Compiling takes more than in proportion to that.
+pub(crate) const DEPTH: usize = 500;

@@ -8,7 +8,8 @@ use plugins::loaded::{Faults, LoadedPolicy, Mistake};
 use plugins::policy::Policy;
 use plugins::reason::{DEFAULT_ALLOW, FACTS_MISSING, Hooks, is_rule_name};
 use wasmtime::{
-    Config, Engine, ExternType, FuncType, InstancePre, Linker, MemoryType, Module, StoreLimits,
+    Config, Engine, ExternType, FuncType, InstancePre, Linker, MemoryType, Module, OperatorCost,
+    StoreLimits,
 };
 
 use crate::codes::ABI;
@@ -197,6 +198,7 @@ fn engine() -> Result<Engine, Mistake> {
     let mut config = Config::new();
     config
         .consume_fuel(true)
+        .operator_cost(costs())
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
         .wasm_memory64(false)
@@ -206,6 +208,28 @@ fn engine() -> Result<Engine, Mistake> {
         .generate_address_map(false);
     Engine::new(&config).map_err(|error| Mistake::new(error.to_string()))
 }
+
+/// One unit of fuel for an instruction, and more for one that calls into the host however little it
+/// has to do: a unit of fuel is to take about the same time everywhere.
+fn costs() -> OperatorCost {
+    let mut costs = OperatorCost::default();
+    for cost in [
+        &mut costs.MemoryGrow,
+        &mut costs.MemoryFill,
+        &mut costs.MemoryCopy,
+        &mut costs.MemoryInit,
+        &mut costs.TableGrow,
+        &mut costs.TableFill,
+        &mut costs.TableCopy,
+        &mut costs.TableInit,
+    ] {
+        *cost = HOST_CALL;
+    }
+    costs
+}
+
+/// The least fuel of an instruction that calls into the host.
+const HOST_CALL: u8 = 50;
 
 fn compile(bytes: &[u8], limits: Limits) -> Result<Module, Mistake> {
     if bytes.len() > limits.module_bytes as usize {
@@ -219,15 +243,18 @@ fn compile(bytes: &[u8], limits: Limits) -> Result<Module, Mistake> {
         return Err(Mistake::new("this is no WebAssembly module")
             .help("a binary module begins with the bytes `\\0asm`, a text module with `(module`"));
     }
-    Module::new(&engine()?, bytes).map_err(|error| {
-        let text = format!("{error:#}");
-        let place = is_text.then(|| place_of(&text, bytes)).flatten();
-        let message = Mistake::new(format!("the module is not valid: {}", first_lines(&text)));
-        match place {
-            Some(place) => message.at(place),
-            None => message,
-        }
-    })
+    let binary = wat::parse_bytes(bytes).map_err(|error| invalid(&error.to_string(), bytes))?;
+    crate::shape::check(&binary)?;
+    Module::new(&engine()?, &binary).map_err(|error| invalid(&format!("{error:#}"), bytes))
+}
+
+/// The module is not valid; where, if the error points at a place in its text.
+fn invalid(error: &str, bytes: &[u8]) -> Mistake {
+    let mistake = Mistake::new(format!("the module is not valid: {}", first_lines(error)));
+    match place_of(error, bytes) {
+        Some(place) => mistake.at(place),
+        None => mistake,
+    }
 }
 
 /// An error in one line: what stands before a picture of the text.
