@@ -1,6 +1,6 @@
 //! How a text speaks of a call: in the names of this program, or in those of a hosted gateway.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{
     ActionConstraint, EntityId, EntityTypeName, EntityUid, Policy, PrincipalConstraint,
@@ -189,19 +189,20 @@ fn the_gateway(
 /// either.
 fn tool_actions(actions: &[&EntityUid]) -> Result<Vec<String>, Mistake> {
     let mut found: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut tools: BTreeMap<&str, &str> = BTreeMap::new();
     for action in actions {
-        let id = action.id().unescaped().to_owned();
-        if found.contains(&id) {
+        let id = action.id().unescaped();
+        if !seen.insert(id) {
             continue;
         }
-        let tool = |id: &str| split(id).map(|(_, _, tool)| tool.to_owned());
-        let same = |other: &&String| tool(other).is_some() && tool(other) == tool(&id);
-        if let Some(other) = found.iter().find(same) {
+        found.push(id.to_owned());
+        let other = split(id).and_then(|(_, _, tool)| tools.insert(tool, id));
+        if let Some(other) = other {
             let message = format!("`{other}` and `{id}` are one tool behind two targets");
             let help = "a call of that tool could be either: give each target a file of its own";
             return Err(Mistake::new(message).help(help));
         }
-        found.push(id);
     }
     Ok(found)
 }
