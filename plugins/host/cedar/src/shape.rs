@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{
     ActionConstraint, EntityId, EntityTypeName, EntityUid, Policy, PrincipalConstraint,
+    ResourceConstraint,
 };
 use plugins::loaded::Mistake;
 use plugins::policy::{Hook, Hooks};
@@ -126,16 +127,12 @@ pub(crate) fn shape(
     };
     let actions = of_type("Action");
     let gateways = of_type("Gateway");
-    let mut asked = Vec::new();
-    for (_, json) in policies {
-        asked_types(json, "resource", &mut asked);
-    }
-    let asked = asked.iter().filter_map(|name| name.parse().ok());
+    let asked = policies.iter().flat_map(resource_types);
     let gateway_type = gateways
         .iter()
         .map(|uid| uid.type_name().clone())
-        .chain(asked.filter(|name: &EntityTypeName| name.basename() == "Gateway"))
-        .next();
+        .chain(asked)
+        .find(|name| name.basename() == "Gateway");
     let types: BTreeSet<&EntityTypeName> = actions.iter().map(|uid| uid.type_name()).collect();
     let action = match types.iter().collect::<Vec<_>>()[..] {
         [] => None,
@@ -152,8 +149,16 @@ pub(crate) fn shape(
         (None, Some(gateway)) => gateway.namespace(),
         (None, None) => return Ok(Shape::Native),
     };
-    if namespace.is_empty() && gateway_type.is_none() {
-        return Ok(Shape::Native);
+    if gateway_type.is_none() {
+        if namespace.is_empty() {
+            return Ok(Shape::Native);
+        }
+        let message = format!("the text speaks of actions of `{namespace}`, and of no gateway");
+        let help = format!(
+            "a tool is `Action::\"its name\"`, and a hook `{HOOKS}::Action::\"its name\"`; the text \
+             of a gateway says `resource is {namespace}::Gateway`"
+        );
+        return Err(Mistake::new(message).help(help));
     }
     let gateway = the_gateway(&gateways, gateway_type, &namespace)?;
     Ok(Shape::Gateway(Box::new(Gateway {
@@ -213,6 +218,18 @@ fn split(id: &str) -> Option<(&str, &str, &str)> {
         let (target, tool) = id.split_once(between)?;
         (!target.is_empty() && !tool.is_empty()).then_some((target, between, tool))
     })
+}
+
+/// The types that a policy asks of its resource, first in its head.
+fn resource_types((policy, json): &(&Policy, serde_json::Value)) -> Vec<EntityTypeName> {
+    let head = match policy.resource_constraint() {
+        ResourceConstraint::Is(name) | ResourceConstraint::IsIn(name, _) => Some(name),
+        ResourceConstraint::Any | ResourceConstraint::Eq(_) | ResourceConstraint::In(_) => None,
+    };
+    let mut asked = Vec::new();
+    asked_types(json, "resource", &mut asked);
+    let asked = asked.iter().filter_map(|name| name.parse().ok());
+    head.into_iter().chain(asked).collect()
 }
 
 /// The first type that a policy asks of its principal.

@@ -124,7 +124,7 @@ fn names_come_from_the_text() {
 fn two_targets_with_one_tool_and_two_gateways_are_refused() {
     for (head, word) in [
         (
-            "action in [A::Action::\"x__send\", A::Action::\"y___send\"], resource",
+            "action in [A::Action::\"x__send\", A::Action::\"y___send\"], resource is A::Gateway",
             "two targets",
         ),
         (
@@ -134,6 +134,10 @@ fn two_targets_with_one_tool_and_two_gateways_are_refused() {
         (
             "action in [A::Action::\"x__send\", Action::\"send\"], resource",
             "namespace",
+        ),
+        (
+            "action == Hooks::Action::\"message\", resource",
+            "no gateway",
         ),
     ] {
         let mistakes = load(&format!("permit(principal, {head});")).unwrap_err();

@@ -112,7 +112,7 @@ fn thousands_of_actions_and_annotations_are_read_at_once() {
     for number in 0..8_000 {
         write!(actions, "A::Action::\"t__{number}\",").unwrap();
     }
-    actions += "A::Action::\"t__x\"], resource);";
+    actions += "A::Action::\"t__x\"], resource is A::Gateway);";
     assert!(load(&actions).is_ok());
     let mut annotations = String::new();
     for number in 0..30_000 {
