@@ -103,7 +103,7 @@ fn a_principal_has_no_tags() {
 #[test]
 fn texts_of_a_gateway_keep_the_contract() {
     for text in [REFUNDS, MAIL, ROLES] {
-        assert_eq!(check_policy(&|| made(text), 30), []);
+        assert_eq!(check_policy(&|| made(text), 16), []);
     }
 }
 
