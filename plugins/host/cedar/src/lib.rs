@@ -21,6 +21,7 @@ mod limits;
 mod needs;
 mod program;
 mod schema;
+mod sets;
 mod shape;
 mod words;
 
@@ -38,6 +39,7 @@ pub use crate::limits::{MAX_BYTES, MAX_CHAIN, MAX_NESTING, MAX_POLICIES};
 use crate::needs::Needs;
 use crate::program::{CedarPolicy, Program, Types, position};
 pub use crate::schema::{schema, validate};
+use crate::sets::Sets;
 use crate::shape::{HOOKS, MORE_HOOKS, Reach, hooks, shape, type_name};
 pub use crate::words::DEFAULT_DENY;
 use crate::words::{fits, hook_word};
@@ -113,8 +115,9 @@ pub(crate) fn read(text: &str) -> Result<Program, Vec<Mistake>> {
         return Err(mistakes);
     }
     let types = types().map_err(|mistake| vec![mistake])?;
+    let ordered: Vec<_> = ordered.into_iter().cloned().collect();
     Ok(Program {
-        policies,
+        sets: Sets::new(policies, &ordered, &reaches, &shape),
         clauses,
         shape,
         hooks,

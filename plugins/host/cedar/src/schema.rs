@@ -55,7 +55,7 @@ pub fn validate(text: &str, briefing: &Briefing) -> Vec<Mistake> {
             return vec![Mistake::new(message)];
         }
     };
-    let result = Validator::new(schema).validate(&program.policies, ValidationMode::Strict);
+    let result = Validator::new(schema).validate(&program.sets.all, ValidationMode::Strict);
     let mut mistakes: Vec<Mistake> = result.validation_errors().map(located).collect();
     for mistake in &mut mistakes {
         // The name that Cedar gives to a policy says nothing to its author; the place does.

@@ -35,6 +35,8 @@ pub(crate) const HOOKS: &str = "Hook";
 pub(crate) struct Reach {
     /// The hooks that it names.
     pub(crate) named: Hooks,
+    /// The tools and groups that it names.
+    pub(crate) actions: Vec<String>,
     /// It names no action.
     pub(crate) any: bool,
 }
@@ -50,6 +52,11 @@ impl Reach {
         let hook = |uid: &EntityUid| hook_of(uid).unwrap_or(Hook::Proposal);
         Self {
             named: uids.iter().map(|uid| Hooks::from(hook(uid))).collect(),
+            actions: uids
+                .iter()
+                .filter(|uid| hook_of(uid).is_none())
+                .map(|uid| uid.id().unescaped().to_owned())
+                .collect(),
             any: matches!(policy.action_constraint(), ActionConstraint::Any),
         }
     }
