@@ -31,6 +31,9 @@ pub(crate) struct Clause {
     pub(crate) place: Range<usize>,
 }
 
+/// How many mistakes in annotations are said: each is looked for in the text.
+const MOST_MISTAKES: usize = 100;
+
 /// Every annotation, for a person.
 const ANNOTATIONS: &str = "@id, @verdict, @denial, @neutral, @content, @fields, @evidence, \
                            @description";
@@ -165,6 +168,9 @@ impl Reader<'_> {
 
     /// A mistake at the annotation called `name`.
     fn wrong(&mut self, name: &str, message: String, help: &str) {
+        if self.mistakes.len() >= MOST_MISTAKES {
+            return;
+        }
         let statement = self.text.get(self.place.clone()).unwrap_or_default();
         let written = format!("@{name}");
         let place = match statement.find(&written) {

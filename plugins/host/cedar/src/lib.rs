@@ -13,6 +13,7 @@
 //! can go wrong while it runs but that an attribute is missing: then Cedar leaves the policy out,
 //! and the rule says `facts_missing`.
 
+mod attributes;
 mod authority;
 mod clause;
 mod context;
@@ -21,6 +22,7 @@ mod limits;
 mod needs;
 mod program;
 mod schema;
+mod sets;
 mod shape;
 mod words;
 
@@ -38,7 +40,8 @@ pub use crate::limits::{MAX_BYTES, MAX_CHAIN, MAX_NESTING, MAX_POLICIES};
 use crate::needs::Needs;
 use crate::program::{CedarPolicy, Program, Types, position};
 pub use crate::schema::{schema, validate};
-use crate::shape::{HOOKS, MORE_HOOKS, Reach, hooks, shape, type_name};
+use crate::sets::Sets;
+use crate::shape::{HOOKS, MORE_HOOKS, Reach, Shape, hooks, shape, type_name};
 pub use crate::words::DEFAULT_DENY;
 use crate::words::{fits, hook_word};
 
@@ -49,9 +52,14 @@ pub const VERSION: u32 = 1;
 ///
 /// # Errors
 /// Cedar's own syntax errors at their places; a text beyond the limits, or without a policy;
-/// templates; annotations and verdicts that have no meaning here; names of two shapes.
+/// templates; annotations and verdicts that have no meaning here; names of two shapes; attributes
+/// of the context that there are not.
 pub fn load(text: &str) -> Result<LoadedPolicy, Vec<Mistake>> {
     let program = Arc::new(read(text)?);
+    let unknown = unknown_attributes(text, &program);
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     Ok(LoadedPolicy {
         kind: "cedar",
         version: VERSION,
@@ -60,6 +68,23 @@ pub fn load(text: &str) -> Result<LoadedPolicy, Vec<Mistake>> {
         make: Arc::new(move || Box::new(CedarPolicy::new(Arc::clone(&program)))),
         faults: None,
     })
+}
+
+/// What a text in this program's names reads although there is no such attribute. What a gateway
+/// has in its context beside the input is not known here.
+fn unknown_attributes(text: &str, program: &Program) -> Vec<Mistake> {
+    if matches!(program.shape, Shape::Gateway(_)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for policy in program.sets.all.policies() {
+        let clause = position(policy.id().as_ref()).and_then(|at| program.clauses.get(at));
+        if let (Some(clause), Ok(json)) = (clause, policy.to_json()) {
+            found.extend(attributes::unknown(&json, text, &clause.place));
+        }
+    }
+    found.sort_by_key(|mistake| mistake.place.as_ref().map(|place| place.start));
+    found
 }
 
 /// The first line of a text, if it is a comment.
@@ -113,8 +138,9 @@ pub(crate) fn read(text: &str) -> Result<Program, Vec<Mistake>> {
         return Err(mistakes);
     }
     let types = types().map_err(|mistake| vec![mistake])?;
+    let ordered: Vec<_> = ordered.into_iter().cloned().collect();
     Ok(Program {
-        policies,
+        sets: Sets::new(policies, &ordered, &reaches, &shape),
         clauses,
         shape,
         hooks,

@@ -56,7 +56,7 @@ impl Needs {
 
 /// The attributes that an expression reads, one after another, from the context; none if it is
 /// another expression.
-fn path_of(expression: &Value) -> Option<Vec<&str>> {
+pub(crate) fn path_of(expression: &Value) -> Option<Vec<&str>> {
     let fields = expression.as_object().filter(|fields| fields.len() == 1)?;
     let (operator, operand) = fields.iter().next()?;
     match operator.as_str() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cedar_policy::{
-    Authorizer, Context, Decision, Entities, Entity, EntityTypeName, EntityUid, PolicySet, Request,
+    Authorizer, Decision, Entities, Entity, EntityTypeName, EntityUid, PolicySet, Request,
 };
 use plugins::fault;
 use plugins::ids::AgentId;
@@ -17,6 +17,7 @@ use crate::clause::Clause;
 use crate::context::{Labelled, of_call, of_content};
 use crate::grounds::About;
 use crate::needs::Needs;
+use crate::sets::Sets;
 use crate::shape::{NOBODY, Shape, action_id, groups, uid};
 use crate::words::{DEFAULT_DENY, hook_word, refusal};
 
@@ -34,7 +35,7 @@ pub(crate) struct Types {
 /// A text, ready to be asked.
 #[derive(Debug)]
 pub(crate) struct Program {
-    pub(crate) policies: PolicySet,
+    pub(crate) sets: Sets,
     /// What each policy means, by position in the text.
     pub(crate) clauses: Vec<Clause>,
     pub(crate) shape: Shape,
@@ -85,9 +86,11 @@ impl Program {
             }
         };
         let context = of_call(view, proposal, &self.needs, arguments)?;
+        let policies = self.sets.of_call(action.id().unescaped(), tool.risk);
         let entity = Entity::new_no_attrs(action.clone(), parents.into_iter().collect());
         let entities = Entities::from_entities([entity], None).ok()?;
-        self.ask(principal, action, resource, context, &entities)
+        let request = Request::new(principal, action, resource, context, None).ok()?;
+        self.ask(policies, &request, &entities)
     }
 
     /// Asks about content at another hook.
@@ -108,21 +111,17 @@ impl Program {
         let from = from.map(|from| agent_name(view, Some(from)));
         let context = of_content(view, what, from, &self.needs)?;
         let action = uid(&self.types.hook, hook_word(hook));
-        self.ask(principal, action, resource, context, &Entities::empty())
+        let request = Request::new(principal, action, resource, context, None).ok()?;
+        self.ask(self.sets.of_hook(hook), &request, &Entities::empty())
     }
 
     fn ask(
         &self,
-        principal: EntityUid,
-        action: EntityUid,
-        resource: EntityUid,
-        context: Context,
+        policies: &PolicySet,
+        request: &Request,
         entities: &Entities,
     ) -> Option<Outcome<'_>> {
-        let request = Request::new(principal, action, resource, context, None).ok()?;
-        let response = self
-            .authorizer
-            .is_authorized(&request, &self.policies, entities);
+        let response = self.authorizer.is_authorized(request, policies, entities);
         let reasons = response.diagnostics().reason();
         // Cedar gives a set: its order is none.
         let mut positions = reasons

@@ -55,7 +55,7 @@ pub fn validate(text: &str, briefing: &Briefing) -> Vec<Mistake> {
             return vec![Mistake::new(message)];
         }
     };
-    let result = Validator::new(schema).validate(&program.policies, ValidationMode::Strict);
+    let result = Validator::new(schema).validate(&program.sets.all, ValidationMode::Strict);
     let mut mistakes: Vec<Mistake> = result.validation_errors().map(located).collect();
     for mistake in &mut mistakes {
         // The name that Cedar gives to a policy says nothing to its author; the place does.
@@ -67,8 +67,11 @@ pub fn validate(text: &str, briefing: &Briefing) -> Vec<Mistake> {
     }
     let place = |mistake: &Mistake| mistake.place.as_ref().map_or(0, |place| place.start);
     mistakes.sort_by(|a, b| place(a).cmp(&place(b)).then(a.message.cmp(&b.message)));
-    // One misspelt name is found once for each tool that the policy is about.
-    mistakes.dedup();
+    // One misspelt name is found once for each tool that the policy is about; the first is enough.
+    mistakes.dedup_by(|later, first| match (&later.place, &first.place) {
+        (None, None) => later.message == first.message,
+        (later, first) => later == first,
+    });
     mistakes
 }
 

@@ -1,9 +1,10 @@
 //! How a text speaks of a call: in the names of this program, or in those of a hosted gateway.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cedar_policy::{
     ActionConstraint, EntityId, EntityTypeName, EntityUid, Policy, PrincipalConstraint,
+    ResourceConstraint,
 };
 use plugins::loaded::Mistake;
 use plugins::policy::{Hook, Hooks};
@@ -34,6 +35,8 @@ pub(crate) const HOOKS: &str = "Hook";
 pub(crate) struct Reach {
     /// The hooks that it names.
     pub(crate) named: Hooks,
+    /// The tools and groups that it names.
+    pub(crate) actions: Vec<String>,
     /// It names no action.
     pub(crate) any: bool,
 }
@@ -49,6 +52,11 @@ impl Reach {
         let hook = |uid: &EntityUid| hook_of(uid).unwrap_or(Hook::Proposal);
         Self {
             named: uids.iter().map(|uid| Hooks::from(hook(uid))).collect(),
+            actions: uids
+                .iter()
+                .filter(|uid| hook_of(uid).is_none())
+                .map(|uid| uid.id().unescaped().to_owned())
+                .collect(),
             any: matches!(policy.action_constraint(), ActionConstraint::Any),
         }
     }
@@ -126,16 +134,12 @@ pub(crate) fn shape(
     };
     let actions = of_type("Action");
     let gateways = of_type("Gateway");
-    let mut asked = Vec::new();
-    for (_, json) in policies {
-        asked_types(json, "resource", &mut asked);
-    }
-    let asked = asked.iter().filter_map(|name| name.parse().ok());
+    let asked = policies.iter().flat_map(resource_types);
     let gateway_type = gateways
         .iter()
         .map(|uid| uid.type_name().clone())
-        .chain(asked.filter(|name: &EntityTypeName| name.basename() == "Gateway"))
-        .next();
+        .chain(asked)
+        .find(|name| name.basename() == "Gateway");
     let types: BTreeSet<&EntityTypeName> = actions.iter().map(|uid| uid.type_name()).collect();
     let action = match types.iter().collect::<Vec<_>>()[..] {
         [] => None,
@@ -152,8 +156,16 @@ pub(crate) fn shape(
         (None, Some(gateway)) => gateway.namespace(),
         (None, None) => return Ok(Shape::Native),
     };
-    if namespace.is_empty() && gateway_type.is_none() {
-        return Ok(Shape::Native);
+    if gateway_type.is_none() {
+        if namespace.is_empty() {
+            return Ok(Shape::Native);
+        }
+        let message = format!("the text speaks of actions of `{namespace}`, and of no gateway");
+        let help = format!(
+            "a tool is `Action::\"its name\"`, and a hook `{HOOKS}::Action::\"its name\"`; the text \
+             of a gateway says `resource is {namespace}::Gateway`"
+        );
+        return Err(Mistake::new(message).help(help));
     }
     let gateway = the_gateway(&gateways, gateway_type, &namespace)?;
     Ok(Shape::Gateway(Box::new(Gateway {
@@ -189,19 +201,20 @@ fn the_gateway(
 /// either.
 fn tool_actions(actions: &[&EntityUid]) -> Result<Vec<String>, Mistake> {
     let mut found: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut tools: BTreeMap<&str, &str> = BTreeMap::new();
     for action in actions {
-        let id = action.id().unescaped().to_owned();
-        if found.contains(&id) {
+        let id = action.id().unescaped();
+        if !seen.insert(id) {
             continue;
         }
-        let tool = |id: &str| split(id).map(|(_, _, tool)| tool.to_owned());
-        let same = |other: &&String| tool(other).is_some() && tool(other) == tool(&id);
-        if let Some(other) = found.iter().find(same) {
+        found.push(id.to_owned());
+        let other = split(id).and_then(|(_, _, tool)| tools.insert(tool, id));
+        if let Some(other) = other {
             let message = format!("`{other}` and `{id}` are one tool behind two targets");
             let help = "a call of that tool could be either: give each target a file of its own";
             return Err(Mistake::new(message).help(help));
         }
-        found.push(id);
     }
     Ok(found)
 }
@@ -212,6 +225,18 @@ fn split(id: &str) -> Option<(&str, &str, &str)> {
         let (target, tool) = id.split_once(between)?;
         (!target.is_empty() && !tool.is_empty()).then_some((target, between, tool))
     })
+}
+
+/// The types that a policy asks of its resource, first in its head.
+fn resource_types((policy, json): &(&Policy, serde_json::Value)) -> Vec<EntityTypeName> {
+    let head = match policy.resource_constraint() {
+        ResourceConstraint::Is(name) | ResourceConstraint::IsIn(name, _) => Some(name),
+        ResourceConstraint::Any | ResourceConstraint::Eq(_) | ResourceConstraint::In(_) => None,
+    };
+    let mut asked = Vec::new();
+    asked_types(json, "resource", &mut asked);
+    let asked = asked.iter().filter_map(|name| name.parse().ok());
+    head.into_iter().chain(asked).collect()
 }
 
 /// The first type that a policy asks of its principal.

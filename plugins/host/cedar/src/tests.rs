@@ -199,7 +199,7 @@ const EVERYWHERE: &str = r#"
 #[test]
 fn texts_keep_the_contract() {
     for text in SHIPPED {
-        assert_eq!(check_policy(&|| made(text), 60), []);
+        assert_eq!(check_policy(&|| made(text), 40), []);
     }
 }
 

@@ -105,6 +105,23 @@ fn a_set_of_thousands_is_one_operator() {
     survives(text);
 }
 
+/// Each would take hours if what is read were compared with all that was read before.
+#[test]
+fn thousands_of_actions_and_annotations_are_read_at_once() {
+    let mut actions = String::from("permit(principal, action in [");
+    for number in 0..8_000 {
+        write!(actions, "A::Action::\"t__{number}\",").unwrap();
+    }
+    actions += "A::Action::\"t__x\"], resource is A::Gateway);";
+    assert!(load(&actions).is_ok());
+    let mut annotations = String::new();
+    for number in 0..30_000 {
+        write!(annotations, "@a{number} ").unwrap();
+    }
+    annotations += "permit(principal, action, resource);";
+    assert_eq!(load(&annotations).unwrap_err().len(), 100);
+}
+
 #[test]
 fn extension_functions_and_odd_names_are_only_values() {
     for condition in [

@@ -91,6 +91,24 @@ fn a_tool_that_the_world_lacks_is_found_where_it_stands() {
 }
 
 #[test]
+fn a_mistake_is_said_once_however_many_tools_it_is_about() {
+    let mut world = desk();
+    for name in ["share", "publish", "invite"] {
+        world.add_tool(tool(name, RiskClass::Outbound, ""));
+    }
+    let text = "permit (principal, action in Action::\"high_risk\", resource)\n\
+                when { context.ledgr.matched && context.arguments.to == [\"a\"] };";
+    let mistakes = validate(text, &world.briefing);
+    let shown = mistakes.iter().map(|mistake| mistake.message.as_str());
+    let shown: Vec<&str> = shown.collect();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(
+        shown[0].contains("ledgr") && shown[1].contains("to"),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn shipped_texts_are_valid_in_every_world() {
     for round in 0..60 {
         let briefing = generate::world(round).briefing;
