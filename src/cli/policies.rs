@@ -5,8 +5,12 @@ use std::path::{Path, PathBuf};
 use containment_bench::outside::reference::{FileReference, Host, Reference, ReferenceError};
 use containment_bench::outside::{self, LoadedFile, OutsideError, Registered};
 use plugins::briefing::Briefing;
+use plugins::conformance::generate::random_world;
 use plugins::conformance::{Law, check_policy};
+use plugins::draws::{Draws, RolloutKey};
+use plugins::fault::PLUGIN_FAULT;
 use plugins::loaded::{Fault, Faults, Mistake};
+use plugins::policy::{Hooks, Policy};
 use plugins::registry::Registry;
 
 use super::codes::Code;
@@ -155,7 +159,44 @@ pub(crate) fn problem(name: &str, text: Option<&str>, mistake: &Mistake) -> Prob
 }
 
 /// Random scenarios in which a process is asked everything twice before a study.
-const PROBED_ROUNDS: u64 = 2;
+const PROBED_ROUNDS: u64 = 1;
+
+/// Fails if a policy that is asked about calls answers not one question about the first of some: it
+/// would be asked in vain, each time for as long as an answer may take.
+pub(crate) fn require_answers(files: &[LoadedFile]) -> Result<(), Failure> {
+    const ASKED: u64 = 3;
+    for file in files {
+        let Some(faults) = &file.policy.faults else {
+            continue;
+        };
+        let before = faults.count();
+        let answers = (0..ASKED).any(|seed| answers((file.policy.make)(), seed));
+        if !answers && faults.count() > before {
+            let name = file.reference.name();
+            let message = format!("`{name}` answered none of {ASKED} questions");
+            let said = faults.first().into_iter().next_back();
+            let said = said.map_or_else(String::new, |fault| format!(": {}", fault.message));
+            let help = format!("`containment plugin check` shows more{said}");
+            let problem = Problem::new(message).code(Code::PolicySyntax);
+            return Err(problem.help(on_one_line(&help).into_owned()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a policy answers about the first call of a random scenario, or is not asked about calls.
+fn answers(mut policy: Box<dyn Policy>, seed: u64) -> bool {
+    if !policy.hooks().contains(Hooks::PROPOSAL) {
+        return true;
+    }
+    let world = random_world(seed);
+    let Some(call) = world.trace.calls.first() else {
+        return true;
+    };
+    let mut draws = Draws::new(RolloutKey::default());
+    let ruling = policy.on_proposal(&mut world.view(&mut draws), world.proposal(call.id));
+    ruling.reason.rule != PLUGIN_FAULT
+}
 
 /// The processes that answer one question in two ways, by what they are called. Nothing else that runs
 /// a policy can: no other host gives it a clock, randomness or memory of another rollout.

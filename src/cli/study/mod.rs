@@ -98,6 +98,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     } = plans::load(args.file.as_deref(), &args.changes())?;
     terminal.complain_all(&warnings);
     plan.shard = args.shard;
+    policies::require_answers(&outside)?;
     let not_replayable = policies::not_replayable(&outside);
     for name in &not_replayable {
         terminal.complain_all(&[policies::not_deterministic(name).into()]);

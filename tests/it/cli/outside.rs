@@ -93,7 +93,7 @@ fn one_policy_in_every_language_gives_the_same_rows_on_the_whole_study() {
         .filter_map(|row| row.metrics.endpoints.terminal_rule.as_ref())
         .map(|rule| rule.to_string())
         .collect();
-    for rule in ["tainted_recipient", "unlisted_action", "too_many_commits"] {
+    for rule in ["tainted_recipient", "unlisted_action"] {
         assert!(
             rules.contains(rule),
             "no rollout ends with {rule}: {rules:?}"
@@ -124,8 +124,9 @@ fn the_policies_in_cedar_decide_as_the_built_in_ones_on_every_proposal_of_the_st
     let place = project();
     for name in ["tool_boundary", "intent_ledger_v2"] {
         let cedar = format!("cedar:policies/cedar/{name}.cedar");
-        study(&place, "full_main", &[name, &cedar], name, &[]).expect(0);
-        assert_same_under_all(&rows(&place, name), 2);
+        let out = format!("under_{name}");
+        study(&place, "full_main", &[name, &cedar], &out, &[]).expect(0);
+        assert_same_under_all(&rows(&place, &out), 2);
         // In the shadow of no defence both are asked about calls that one of them would have stopped.
         let words = ["diff", name, &cedar, "--study", "full_main"];
         let done = place.run(&words).expect(0);
@@ -141,8 +142,13 @@ fn the_policies_in_cedar_decide_as_the_built_in_ones_on_every_proposal_of_the_st
 fn two_versions_of_a_policy_are_compared_call_by_call() {
     let place = project();
     let text = place.read("policies/recipient_guard/recipient_guard.rules.ron");
+    let milder = text.replace(
+        "then: Block, denial: TaintedPrivilegeJump",
+        "then: Confirm, denial: ConfirmationRequired",
+    );
+    assert_ne!(text, milder);
     place.write("old.rules.ron", &text);
-    place.write("new.rules.ron", text.replace("AtLeast(2)", "AtLeast(1)"));
+    place.write("new.rules.ron", milder);
     let words = [
         "diff",
         "rules:old.rules.ron",
@@ -150,24 +156,22 @@ fn two_versions_of_a_policy_are_compared_call_by_call() {
         "--study",
         "smoke",
     ];
-    let done = place.run(&words).expect(6);
-    assert!(
-        done.out.contains("allow allow_listed_action"),
-        "{}",
-        done.out
-    );
-    assert!(done.out.contains("block too_many_commits"), "{}", done.out);
-    let json = place
-        .run(&[&words[..], &["--format", "json"]].concat())
-        .expect(6)
-        .json();
+    let out = place.run(&words).expect(6).out;
+    for told in ["block tainted_recipient", "confirm tainted_recipient"] {
+        assert!(out.contains(told), "{out}");
+    }
+    let json = place.run(&[&words[..], &["--format", "json"]].concat());
+    let json = json.expect(6).json();
     assert_eq!(json["covered"][0], json["calls"]);
     let differences = json["differences"].as_array().expect("a list");
     assert!(!differences.is_empty());
     for difference in differences {
-        assert_eq!(difference["rulings"][1]["rule"], "too_many_commits");
-        assert_eq!(difference["authorized"], true);
+        for ruling in difference["rulings"].as_array().expect("two") {
+            assert_eq!(ruling["rule"], "tainted_recipient");
+        }
     }
+    let same = ["diff", "none", "rules:old.rules.ron", "--study", "absent"];
+    place.run(&same).fails(3, &["absent"]);
 }
 
 #[test]

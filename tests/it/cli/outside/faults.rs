@@ -52,7 +52,7 @@ fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
         ("sys.exit(3)", "3"),
         ("raise ValueError('no such rule')", "no such rule"),
         ("time.sleep(60)", "300"),
-        ("print('not json', flush=True)", "JSON"),
+        ("print('not json', flush=True)", "not json"),
         (r#"say(id=message["id"] + 7, verdict="allow")"#, "another"),
         (r#"say(id=message["id"], verdict="maybe")"#, "maybe"),
         (
@@ -94,22 +94,36 @@ fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
 }
 
 #[test]
-fn a_study_under_a_policy_that_fails_ends_and_counts_every_failure() {
+fn a_study_under_a_policy_that_fails_here_and_there_counts_every_failure() {
+    let place = with(&format!(
+        r#"if message["tool"] == "share_document": raise ValueError("not this")
+        {ALLOW}"#
+    ));
+    let policies = ["none", "process:odd.process.ron"];
+    study(&place, "demos", &policies, "out", &[]).expect(0);
+    let (mut failed, mut whole) = (0, 0);
+    for pair in rows(&place, "out").chunks(2) {
+        let (without, odd) = (&pair[0], &pair[1]);
+        assert_eq!(&*odd.identity.policy, "process:odd");
+        let faults = odd.metrics.endpoints.plugin_faults.expect("a count");
+        if faults == 0 {
+            whole += 1;
+            assert_eq!(odd.metrics, without.metrics, "it allows everything else");
+        } else {
+            failed += 1;
+            assert!(odd.metrics.endpoints.verdicts >= Some(faults));
+        }
+    }
+    assert!(failed > 0 && whole > 0, "{failed} and {whole}");
+}
+
+#[test]
+fn a_policy_that_never_answers_begins_no_study() {
     let place = with("sys.exit(1)");
     let policies = ["none", "process:odd.process.ron"];
-    study(&place, "smoke", &policies, "out", &[]).expect(0);
-    let rows = rows(&place, "out");
-    let odd: Vec<_> = rows
-        .iter()
-        .filter(|row| &*row.identity.policy == "process:odd")
-        .collect();
-    assert_eq!(odd.len(), 504);
-    for row in odd {
-        let endpoints = &row.metrics.endpoints;
-        assert_eq!(endpoints.committed_harm, Some(false));
-        assert_eq!(endpoints.high_risk_commits, Some(0));
-        assert_eq!(endpoints.plugin_faults, endpoints.verdicts);
-    }
+    let done = study(&place, "full_main", &policies, "out", &[]);
+    done.fails(3, &["answered none of", "plugin check"]);
+    assert!(!place.path("out").exists());
 }
 
 #[test]

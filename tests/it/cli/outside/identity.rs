@@ -1,5 +1,9 @@
 //! A policy is what its bytes are: in rows, manifests and traces, when resumed and when replayed.
 
+use study::folder::Folder;
+use study::journal::Journal;
+use study::manifest::Manifest;
+
 use super::{EVERYWHERE, project, rows, study};
 
 const FILE: &str = "mine.rules.ron";
@@ -50,8 +54,15 @@ fn a_changed_file_is_another_policy_and_no_resume_takes_it_for_the_old_one() {
     .expect(0);
     let before = rows(&place, "out");
     place.write(FILE, rules().replace("AtLeast(2)", "AtLeast(3)"));
+    // An interrupted study under the policy as it was does not go on with the policy as it is.
+    let manifest = place.read("out/manifest.json");
+    let manifest = Manifest::from_json(&manifest).expect("a manifest");
+    let folder = Folder::open(&place.path("half")).expect("a folder");
+    drop(Journal::begin(&folder, (&manifest).into()).expect("a journal"));
+    drop(folder);
     let resumed = ["--shard", "1/2", "--resume"];
-    study(&place, "smoke", &["none", NAMED], "out", &resumed).fails(5, &["has changed since"]);
+    let policies = ["none", NAMED];
+    study(&place, "smoke", &policies, "half", &resumed).fails(5, &["has changed since"]);
     // The earlier result is of another policy, whatever it is called.
     place.run(&["replay", "out"]).fails(6, &[]);
     study(
