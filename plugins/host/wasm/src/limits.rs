@@ -72,7 +72,18 @@ pub(crate) const TABLES: usize = 4;
 pub(crate) const SUMMARY_BYTES: u32 = 1_000;
 
 /// The largest function, in bytes. Compiling takes more than in proportion to the size of one.
-pub(crate) const FUNCTION_BYTES: usize = 128 << 10;
+pub(crate) const FUNCTION_BYTES: usize = 64 << 10;
 
-/// How deep blocks may stand in one another. Compiling takes more than in proportion to that.
-pub(crate) const DEPTH: usize = 500;
+/// The most functions of a module.
+pub(crate) const FUNCTIONS: usize = 10_000;
+
+/// The blocks of each function, squared, and added up over a module: compiling takes time in
+/// proportion.
+pub(crate) const SQUARES: usize = 20_000_000;
+
+/// The local variables of each function, times the depths of all its blocks, and added up over a
+/// module: a variable that lives through many loops costs at each of them.
+pub(crate) const CARRIED: usize = 10_000_000;
+
+/// The targets of all branch tables of a module, added up.
+pub(crate) const TARGETS: usize = 20_000;

@@ -1,50 +1,90 @@
-//! What would take too long to compile is refused before.
+//! What would take too long to compile is refused before. Compiling is not metered, so what makes it
+//! slow is bounded: the size of a function, how many there are, and how many blocks stand in one.
 
 use plugins::loaded::Mistake;
 use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload};
 
-use crate::limits::{DEPTH, FUNCTION_BYTES};
+use crate::limits::{CARRIED, FUNCTION_BYTES, FUNCTIONS, SQUARES, TARGETS};
 
-/// Checks size and depth of every function of a binary module.
+/// What makes compiling slow, added up over a module.
+#[derive(Default)]
+struct Shape {
+    functions: usize,
+    /// The blocks of each function, squared.
+    squares: usize,
+    /// The local variables of each function, times the depths of its blocks.
+    carried: usize,
+    /// The targets of every branch table.
+    targets: usize,
+}
+
+/// Checks the functions of a binary module.
 ///
 /// # Errors
 /// What is too large, or that the module cannot be read at all.
 pub(crate) fn check(binary: &[u8]) -> Result<(), Mistake> {
     let invalid =
         |error: BinaryReaderError| Mistake::new(format!("the module is not valid: {error}"));
-    let mut number = 0_usize;
+    let mut shape = Shape::default();
     for payload in Parser::new(0).parse_all(binary) {
         let Payload::CodeSectionEntry(body) = payload.map_err(invalid)? else {
             continue;
         };
+        let number = shape.functions;
         let bytes = body.range().len();
-        if bytes > FUNCTION_BYTES {
-            let message = format!("function {number} has {bytes} bytes");
-            return Err(Mistake::new(message).help(format!("{FUNCTION_BYTES} are allowed")));
+        shape.add(&body).map_err(invalid)?;
+        for (found, most, what) in [
+            (bytes, FUNCTION_BYTES, "bytes in one function"),
+            (shape.functions, FUNCTIONS, "functions"),
+            (
+                shape.squares,
+                SQUARES,
+                "as the squares of its numbers of blocks",
+            ),
+            (
+                shape.carried,
+                CARRIED,
+                "as local variables times depths of blocks",
+            ),
+            (shape.targets, TARGETS, "targets of branch tables"),
+        ] {
+            if found > most {
+                let message = format!("at function {number} the module has {found} {what}");
+                return Err(Mistake::new(message).help(format!("{most} are allowed")));
+            }
         }
-        if depth(&body).map_err(invalid)? > DEPTH {
-            let message = format!("function {number} has more than {DEPTH} blocks in one another");
-            return Err(Mistake::new(message));
-        }
-        number += 1;
     }
     Ok(())
 }
 
-/// How deep blocks stand in one another.
-fn depth(body: &FunctionBody<'_>) -> Result<usize, BinaryReaderError> {
-    let (mut now, mut deepest) = (0_usize, 0);
-    let mut operators = body.get_operators_reader()?;
-    while !operators.eof() {
-        match operators.read()? {
-            Operator::Block { .. }
-            | Operator::Loop { .. }
-            | Operator::If { .. }
-            | Operator::TryTable { .. } => now += 1,
-            Operator::End => now = now.saturating_sub(1),
-            _ => {}
+impl Shape {
+    /// Adds a function.
+    fn add(&mut self, body: &FunctionBody<'_>) -> Result<(), BinaryReaderError> {
+        self.functions += 1;
+        let (mut blocks, mut depth, mut depths) = (0_usize, 0_usize, 0_usize);
+        let mut locals = 1_usize;
+        for local in body.get_locals_reader()? {
+            locals = locals.saturating_add(local?.0 as usize);
         }
-        deepest = deepest.max(now);
+        let mut operators = body.get_operators_reader()?;
+        while !operators.eof() {
+            match operators.read()? {
+                Operator::Block { .. }
+                | Operator::Loop { .. }
+                | Operator::If { .. }
+                | Operator::TryTable { .. } => {
+                    blocks += 1;
+                    depth += 1;
+                    depths += depth;
+                }
+                Operator::End => depth = depth.saturating_sub(1),
+                Operator::BrTable { targets } => self.targets += targets.len() as usize,
+                _ => {}
+            }
+        }
+        let carried = locals.saturating_mul(depths);
+        self.carried = self.carried.saturating_add(carried);
+        self.squares = self.squares.saturating_add(blocks.saturating_mul(blocks));
+        Ok(())
     }
-    Ok(deepest)
 }

@@ -69,7 +69,7 @@ fn what_is_no_module_is_refused() {
         "a component"
     );
     let large = [b"\0asm\x01\0\0\0".as_slice(), &vec![0; 5 << 20]].concat();
-    assert!(mistakes(&large).contains("more than 4194304 bytes"));
+    assert!(mistakes(&large).contains("more than 1048576 bytes"));
 }
 
 #[test]
@@ -316,4 +316,30 @@ fn the_module_in_the_book_is_good() {
     assert_eq!(answer.rule, "no_high_risk");
     assert!(answer.text.starts_with("Block because"), "{}", answer.text);
     assert!(answer.text.contains("OutsideUserGoal"), "{}", answer.text);
+}
+
+/// Compiling is not metered, so what makes it slow is bounded.
+#[test]
+fn a_module_that_takes_too_long_to_compile_is_refused() {
+    let nested = |blocks: usize| {
+        format!(
+            "(module (func {} {}))",
+            "block ".repeat(blocks),
+            "end ".repeat(blocks)
+        )
+    };
+    assert!(mistakes(nested(5_000).as_bytes()).contains("25000000 as the squares"));
+    assert!(!mistakes(nested(300).as_bytes()).contains("squares"));
+    let long = format!("(module (func {}))", "(drop (i32.const 1))".repeat(30_000));
+    assert!(mistakes(long.as_bytes()).contains("bytes in one function"));
+    let carried =
+        nested(400).replacen("(func", &format!("(func (local {})", "i32 ".repeat(300)), 1);
+    assert!(mistakes(carried.as_bytes()).contains("as local variables times"));
+    let many = format!("(module {})", "(func)".repeat(10_001));
+    assert!(mistakes(many.as_bytes()).contains("10001 functions"));
+    let table = format!(
+        "(module (func (block (br_table {} (i32.const 0)))))",
+        "0 ".repeat(20_002)
+    );
+    assert!(mistakes(table.as_bytes()).contains("20001 targets"));
 }
