@@ -21,6 +21,10 @@ enum What {
 }
 
 /// The options of `new policy`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line, and a group lets one be given"
+)]
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("host").required(true))]
 struct PolicyArgs {
@@ -51,7 +55,7 @@ struct PolicyArgs {
 enum Language {
     /// C, with clang or zig
     C,
-    /// AssemblyScript, with npm
+    /// `AssemblyScript`, with npm
     Assemblyscript,
     /// Rust, with the target wasm32-unknown-unknown
     Rust,

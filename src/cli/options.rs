@@ -125,8 +125,8 @@ const fn answers(user: User) -> &'static str {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PolicyArgs {
     /// The policy: a name that `containment list policies` shows, a file as HOST:FILE with the host
-    /// process, rules, cedar or wasm, or several as strictest(A,B), first_hit(A,B) or
-    /// priority(1:A,2:B)
+    /// process, rules, cedar or wasm, or several as `strictest(A,B)`, `first_hit(A,B)` or
+    /// `priority(1:A,2:B)`
     #[arg(long, value_name = "POLICY")]
     policy: String,
     /// A parameter of the policy; may be given several times

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plugins::briefing::Briefing;
 use plugins::loaded::{LoadedPolicy, Mistake};
@@ -43,7 +43,7 @@ pub(super) fn load(reference: &FileReference, folder: &Path) -> Result<LoadedPol
         }
         Host::Process => {
             read(&path).map_err(|mistake| wrong(None, vec![mistake]))?;
-            process(&path).map_err(|mistakes| {
+            process(path.as_path()).map_err(|mistakes| {
                 // A description of a process is text with places; a program need not be.
                 let is_description = path.extension().is_some_and(|ending| ending == "ron");
                 wrong(text().ok().filter(|_| is_description), mistakes)
@@ -130,7 +130,7 @@ fn wasm(bytes: &[u8]) -> Loaded {
 }
 
 #[cfg(feature = "process")]
-fn process(path: &PathBuf) -> Loaded {
+fn process(path: &Path) -> Loaded {
     process_host::load(path)
 }
 
@@ -149,5 +149,5 @@ left_out! {
     "rules": rules(&str);
     "cedar": cedar(&str);
     "wasm": wasm(&[u8]);
-    "process": process(&PathBuf);
+    "process": process(&Path);
 }
