@@ -32,7 +32,7 @@ pub(crate) fn attack(case: &mut Case, named: &str, terminal: &Terminal) -> Resul
     })?;
     if let Some(faults) = &attacker.faults {
         let what = "the slots are as the world file says";
-        policies::tell_some(&attacker.name, &**faults, what, terminal);
+        policies::tell_some(&attacker.name, &**faults, faults.count(), what, terminal);
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ pub(crate) fn audit(
     }
     if let Some(faults) = &auditor.faults {
         let what = "an audit that failed has the finding `plugin_fault`";
-        policies::tell_some(&auditor.name, &**faults, what, terminal);
+        policies::tell_some(&auditor.name, &**faults, faults.count(), what, terminal);
     }
     Ok(())
 }

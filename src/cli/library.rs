@@ -60,6 +60,8 @@ pub(crate) struct Library {
     policies: Vec<FileReference>,
     /// Where the files that a trace names may lie.
     around: Vec<PathBuf>,
+    /// Whether processes are run that a record names.
+    processes: bool,
     /// The plugins that were put together so far, by the names of model and policies: to load a
     /// policy can take long.
     equipped: BTreeMap<Vec<String>, Equipped>,
@@ -98,6 +100,7 @@ impl Library {
             profiles: named_by_study(&circumstances.model_files),
             policies: policies::existing(&circumstances.policy_files, &of_policies),
             around: Vec::new(),
+            processes: false,
             equipped: BTreeMap::new(),
         }
     }
@@ -119,8 +122,20 @@ impl Library {
             profiles: worlds,
             policies: Vec::new(),
             around: vec![PathBuf::new(), folder.to_owned()],
+            processes: false,
             equipped: BTreeMap::new(),
         }
+    }
+
+    /// With the processes that a record names, or without them.
+    pub(crate) fn with_processes(mut self, processes: bool) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    /// Whether processes are run that a record names.
+    pub(crate) const fn runs_processes(&self) -> bool {
+        self.processes
     }
 
     /// The world of this identity that says what the record is about.
@@ -166,6 +181,9 @@ impl Library {
         let model_file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
         let mut outside = Vec::new();
         for name in policies {
+            if !self.processes && policies::is_process(&(*name).to_owned()) {
+                return Err(no_consent(name));
+            }
             let files = &self.policies;
             let registered = policies::register_called(&mut bench.registry, name, files)?;
             outside.extend(registered.files);
@@ -189,6 +207,17 @@ impl Library {
         let called = called.filter(|scene| &*scene.scenario.identity == identity);
         called.cloned().collect()
     }
+}
+
+/// A record can come from anybody, and what it names must not run unasked.
+fn no_consent(name: &str) -> Failure {
+    let message =
+        format!("`{name}` runs as a process, and the record that names it may be anybody's");
+    let help = "add --processes if you trust who wrote it";
+    Problem::new(message)
+        .code(Code::WrongFile)
+        .help(help)
+        .into()
 }
 
 /// Every plugin, with those from files.

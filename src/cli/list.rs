@@ -35,10 +35,9 @@ enum Kind {
     Models,
     /// Action parsers
     Parsers,
-    /// What fills untrusted slots between rollouts: for users of the library; no command runs them
-    /// yet
+    /// What fills the untrusted slots of a world before a rollout: `containment run --attacker`
     Attackers,
-    /// What reads a trace and judges it: for users of the library; no command runs them yet
+    /// What reads a trace and judges it: `containment run --auditor`
     Auditors,
     /// The worlds inside the program
     Worlds,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use study::columns::Hash;
 use study::row::Row;
 
 use super::exit::Exit;
@@ -10,7 +11,7 @@ use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::library::{Library, case_of_row, chosen};
 use super::policies;
-use super::problem::Complaint;
+use super::problem::{Complaint, Problem};
 use super::records::{self, Record};
 use super::table::Table;
 use super::terminal::Terminal;
@@ -27,6 +28,9 @@ pub(crate) struct Args {
     /// Write one line for each rollout to this file, as CSV
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Also runs policies that are processes, which the record names; only of people whom you trust
+    #[arg(long)]
+    processes: bool,
 }
 
 /// What was counted under one policy.
@@ -54,7 +58,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         return Err(Failure::usage("a trace is no result", Some(help)));
     };
     let rows = chosen(&results.rows, None)?;
-    let mut library = Library::of(&results.manifest.circumstances, &args.folder, &[]);
+    let mut library = Library::of(&results.manifest.circumstances, &args.folder, &[])
+        .with_processes(args.processes);
     let names: Vec<String> = metrics
         .described()
         .map(|(name, _)| name.to_owned())
@@ -65,6 +70,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         let (case, policy) = case_of_row(row, &mut library)?;
         let (mut rollout, _) = case.start(&policy)?;
         rollout.run();
+        if Hash(rollout.trace_digest()) != row.identity.trace_digest {
+            return Err(another(row));
+        }
         let briefing = &case.scene.scenario.briefing;
         let measured = metrics.measure(rollout.trace().prefix(), rollout.labels(), briefing);
         let counts: Vec<(u64, Option<u64>)> = measured.iter().map(|it| (it.count, it.of)).collect();
@@ -76,6 +84,18 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     terminal.print(&table(&names, &results.manifest.frozen.policies, &sums))?;
     Ok(Exit::Ok)
+}
+
+/// Numbers over another rollout would not be of this result.
+fn another(row: &Row) -> Failure {
+    let identity = &row.identity;
+    let message = format!(
+        "the rollout {} of `{}` under `{}` is not what it was",
+        identity.rollout_id, identity.scenario_id, identity.policy
+    );
+    let help =
+        "`containment replay` shows what differs: a policy, a world, a script or the program";
+    Failure::new(Exit::NotDeterministic, Problem::new(message).help(help))
 }
 
 impl Sum {

@@ -124,11 +124,14 @@ impl PolicyArgs {
     }
 
     #[cfg(feature = "wasm")]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "a program without this host has none"
+    )]
     fn module(&self) -> Result<Vec<(String, String)>, Failure> {
         let language = wasm_host::Language::named(self.language.name());
-        Ok(language.map_or_else(Vec::new, |language| {
-            wasm_host::template(language, &self.name)
-        }))
+        let language = language.expect("the kit has every language of the option");
+        Ok(wasm_host::template(language, &self.name))
     }
 
     #[cfg(not(feature = "wasm"))]

@@ -132,17 +132,11 @@ pub(crate) struct PolicyArgs {
     /// A parameter of the policy; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parameter)]
     set: Vec<(String, String)>,
-    /// A policy to be evaluated beside it and never enforced; the row says what it would have ruled
-    #[arg(long, value_name = "POLICY")]
-    shadow: Option<String>,
 }
 
 impl PolicyArgs {
-    /// The policy as the bench of `case` takes it, and its shadow in the case.
+    /// The policy as the bench of `case` takes it.
     pub(crate) fn choice(&self, case: &mut Case) -> Result<Choice, Failure> {
-        if let Some(shadow) = &self.shadow {
-            case.shadow = Some(case.choice(shadow, BTreeMap::new())?);
-        }
         case.choice(&self.policy, self.set.iter().cloned().collect())
     }
 }
@@ -266,10 +260,11 @@ impl Case {
     /// The policy in the shadow, as rows have it.
     pub(crate) fn shadow_policy(&self) -> Option<ShadowPolicy> {
         let shadow = self.shadow.as_ref()?;
-        let made = self.bench.policy(shadow).ok()?;
+        let policies = &self.bench.registry.policies;
+        let (_, hash) = policies.resolve(&shadow.name, &shadow.parameters).ok()?;
         Some(ShadowPolicy {
             name: shadow.name.as_str().into(),
-            hash: Hash(made.hash),
+            hash: Hash(hash),
         })
     }
 

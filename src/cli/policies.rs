@@ -108,6 +108,15 @@ pub(crate) fn existing(written: &[String], folders: &[PathBuf]) -> Vec<FileRefer
     found.collect()
 }
 
+/// Whether a reference, as it was written, names a process.
+pub(crate) fn is_process(written: &String) -> bool {
+    let reference: Result<Reference, _> = written.parse();
+    reference.is_ok_and(|reference| {
+        let mut files = reference.files().into_iter();
+        files.any(|file| file.host == Host::Process)
+    })
+}
+
 /// How a policy from a file was written, in the form that reads back.
 pub(crate) fn written(file: &LoadedFile) -> String {
     let FileReference { host, path } = &file.reference;
@@ -250,17 +259,37 @@ pub(crate) fn foreign_names(file: &LoadedFile, briefing: &Briefing) -> Vec<Probl
 
 /// Tells the first faults of policies from files, each with the end of its standard error.
 pub(crate) fn tell_faults(files: &[LoadedFile], terminal: &Terminal) {
-    for file in files {
+    tell_faults_since(files, &[], terminal);
+}
+
+/// How many faults each of the policies had so far.
+pub(crate) fn fault_counts(files: &[LoadedFile]) -> Vec<u64> {
+    let faults = files.iter().map(|file| file.policy.faults.as_ref());
+    faults
+        .map(|faults| faults.map_or(0, |faults| faults.count()))
+        .collect()
+}
+
+/// The same without the faults that there were before, by policy.
+pub(crate) fn tell_faults_since(files: &[LoadedFile], before: &[u64], terminal: &Terminal) {
+    for (index, file) in files.iter().enumerate() {
         if let Some(faults) = &file.policy.faults {
             let what = "each is a refusal under the rule `plugin_fault`";
-            tell_some(&file.reference.name(), &**faults, what, terminal);
+            let before = before.get(index).copied().unwrap_or_default();
+            let count = faults.count().saturating_sub(before);
+            tell_some(&file.reference.name(), &**faults, count, what, terminal);
         }
     }
 }
 
 /// Tells the first faults of a plugin, if there are any; `what` says what stands in their place.
-pub(crate) fn tell_some(name: &str, faults: &dyn Faults, what: &str, terminal: &Terminal) {
-    let count = faults.count();
+pub(crate) fn tell_some(
+    name: &str,
+    faults: &dyn Faults,
+    count: u64,
+    what: &str,
+    terminal: &Terminal,
+) {
     if count == 0 {
         return;
     }

@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Where a world is, if it is neither where it was nor shipped; may be given several times
     #[arg(long = "world", value_name = "WORLD")]
     worlds: Vec<PathBuf>,
+    /// Also runs policies that are processes, which the record names; only of people whom you trust
+    #[arg(long)]
+    processes: bool,
 }
 
 /// Runs again and tells what differs.
@@ -54,7 +57,8 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
 
 fn replay_rows(results: &Results, args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let rows = chosen(&results.rows, args.id.as_deref())?;
-    let mut library = Library::of(&results.manifest.circumstances, &args.record, &args.worlds);
+    let mut library = Library::of(&results.manifest.circumstances, &args.record, &args.worlds)
+        .with_processes(args.processes);
     let circumstances = &results.manifest.circumstances;
     let (rows, unreplayable): (Vec<&Row>, Vec<&Row>) = rows
         .iter()
@@ -170,7 +174,7 @@ fn replay_trace(trace: &TraceFile, args: &Args, terminal: &Terminal) -> Result<E
         let help = "leave --id out, or name a result folder";
         return Err(Failure::usage("a trace has no rows", Some(help.to_owned())));
     }
-    let mut library = Library::beside(&args.record, &args.worlds);
+    let mut library = Library::beside(&args.record, &args.worlds).with_processes(args.processes);
     let (case, policy) = case_of_trace(trace, &mut library)?;
     let again = trace_again(trace, &case, &policy)?;
     let known = trace

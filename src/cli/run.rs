@@ -1,5 +1,6 @@
 //! `containment run`: one rollout, one row.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::exit::Exit;
@@ -25,6 +26,9 @@ pub(crate) struct Args {
     world: PathBuf,
     #[command(flatten)]
     policy: PolicyArgs,
+    /// A policy to be evaluated beside it and never enforced; the row says what it would have ruled
+    #[arg(long, value_name = "POLICY")]
+    shadow: Option<String>,
     #[command(flatten)]
     setting: SettingArgs,
     /// Who fills the untrusted slots of the world before the rollout: a name that `containment list
@@ -58,6 +62,9 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     }
     let mut case = Case::load(&args.world, &args.setting, terminal)?;
     let policy = args.policy.choice(&mut case)?;
+    if let Some(shadow) = &args.shadow {
+        case.shadow = Some(case.choice(shadow, BTreeMap::new())?);
+    }
     if let Some(attacker) = &args.attacker {
         adversaries::attack(&mut case, attacker, terminal)?;
     }

@@ -56,6 +56,9 @@ pub(crate) struct Args {
     set: Vec<(String, String)>,
     #[command(flatten)]
     setting: SettingArgs,
+    /// Also runs a policy that is a process, which the row names; only of people whom you trust
+    #[arg(long, requires = "id")]
+    processes: bool,
     /// How the trace is written
     #[arg(long, value_enum, default_value = "jsonl")]
     format: Format,
@@ -67,7 +70,7 @@ pub(crate) struct Args {
 /// Runs the rollout and prints its trace.
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let (case, policy) = match &args.id {
-        Some(id) => of_row(&args.world, id)?,
+        Some(id) => of_row(&args.world, id, args.processes)?,
         None => described(args, terminal)?,
     };
     let (mut rollout, hashes) = case.start(&policy)?;
@@ -97,15 +100,13 @@ fn described(args: &Args, terminal: &Terminal) -> Result<(Case, Choice), Failure
 }
 
 /// The rollout of a row of a result.
-fn of_row(folder: &Path, id: &str) -> Result<(Case, Choice), Failure> {
+fn of_row(folder: &Path, id: &str, processes: bool) -> Result<(Case, Choice), Failure> {
     let Record::Results(results) = records::read_any(folder)? else {
         let help = "leave --id out, or name a folder written by `study`";
         return Err(Failure::usage("a trace has no rows", Some(help.to_owned())));
     };
     let rows = chosen(&results.rows, Some(id))?;
     let row = rows.first().expect("exactly one row is chosen by an id");
-    case_of_row(
-        row,
-        &mut Library::of(&results.manifest.circumstances, folder, &[]),
-    )
+    let library = Library::of(&results.manifest.circumstances, folder, &[]);
+    case_of_row(row, &mut library.with_processes(processes))
 }

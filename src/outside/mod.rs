@@ -118,11 +118,10 @@ fn put(
             }
             let summary = format!("`{name}` with parameters of its own");
             let set: Factory<Box<dyn Policy>> = Arc::new(move |_| make(&resolved));
-            let kind = registry
-                .policies
-                .origin(name)
-                .map_or(COMPOSED, |it| it.kind);
-            add(registry, reference, summary, (kind, 1, hash), set)
+            let origin = registry.policies.origin(name);
+            let origin = origin.expect("it was resolved above");
+            let identity = (origin.kind, origin.version, hash);
+            add(registry, reference, summary, identity, set)
         }
         Reference::File(file) => {
             let policy = host::load(file, folder)?;

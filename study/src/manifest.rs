@@ -196,8 +196,18 @@ impl Circumstances {
         let named = [Some(&row.identity.policy), row.shadow.shadow.as_ref()];
         let mut named = named.into_iter().flatten();
         // A composition is called by all that is in it.
-        !named.any(|name| self.not_replayable.iter().any(|one| name.contains(&**one)))
+        !named.any(|name| self.not_replayable.iter().any(|one| mentions(name, one)))
     }
+}
+
+/// Whether the name of a policy is that of `one`, or of a composition with it.
+fn mentions(name: &str, one: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_-:".contains(letter);
+    let mut found = name.match_indices(one);
+    found.any(|(at, _)| {
+        let (before, after) = (&name[..at], &name[at + one.len()..]);
+        !before.ends_with(|letter| is_part(letter) && letter != ':') && !after.starts_with(is_part)
+    })
 }
 
 impl Manifest {

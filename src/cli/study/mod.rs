@@ -100,6 +100,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     plan.shard = args.shard;
     policies::require_answers(&outside)?;
     let not_replayable = policies::not_replayable(&outside);
+    let probed = policies::fault_counts(&outside);
     for name in &not_replayable {
         terminal.complain_all(&[policies::not_deterministic(name).into()]);
     }
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         }),
     };
     told.print(args.format, terminal)?;
-    policies::tell_faults(&outside, terminal);
+    policies::tell_faults_since(&outside, &probed, terminal);
     Ok(tell_errors(&rows, &manifest, &path, terminal))
 }
 
@@ -208,7 +209,7 @@ pub(crate) fn tell_errors(
     if errored.is_empty() {
         return Exit::Ok;
     }
-    let mut library = Library::of(&manifest.circumstances, folder, &[]);
+    let mut library = Library::of(&manifest.circumstances, folder, &[]).with_processes(true);
     for row in errored.iter().take(TOLD_ERRORS) {
         let told = case_of_row(row, &mut library)
             .and_then(|(case, policy)| rows::require_numbers(&case, &policy, row));

@@ -20,6 +20,7 @@ use super::found::Found;
 use super::scenes::Worlds;
 use crate::cli::differences;
 use crate::cli::library::case_of_row;
+use crate::cli::policies;
 use crate::cli::replay::run_again;
 use crate::cli::study::plans::Changes;
 use crate::cli::study::{plans, processors};
@@ -57,16 +58,28 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
     }
     match wanted {
         Wanted::Some(0) => Check::skipped(NAME, "no rollout was to be run again"),
-        Wanted::Some(count) => some(rows, worlds, count),
+        Wanted::Some(count) => some(&positioned(rows, |_| true), worlds, count),
         Wanted::AllOr(count) => {
             let events = rows.iter().map(|row| row.identity.events);
             let is_little = events.fold(0, u64::saturating_add) <= MOST_EVENTS;
+            // A plan loads every policy of the study, and a process is run by being loaded.
+            let may_load = |manifest: &&Manifest| {
+                let written = manifest.circumstances.policy_files.iter();
+                worlds.library.runs_processes() || !written.clone().any(policies::is_process)
+            };
             let plan = found.manifest.as_ref().filter(|_| is_little);
+            let plan = plan.filter(may_load);
             let all = plan.and_then(|manifest| plan_of(manifest, &found.folder));
             let all = all.and_then(|plan| all_of(rows, &plan));
-            all.unwrap_or_else(|| some(rows, worlds, count))
+            all.unwrap_or_else(|| some(&positioned(rows, |_| true), worlds, count))
         }
     }
+}
+
+/// The rows that count, each with its position.
+fn positioned(rows: &[Row], counts: impl Fn(&Row) -> bool) -> Vec<(usize, &Row)> {
+    let rows = rows.iter().enumerate();
+    rows.filter(|(_, row)| counts(row)).collect()
 }
 
 /// Runs a sample of those rows again that can be expected to come out the same.
@@ -77,11 +90,7 @@ fn replayable(
     wanted: Wanted,
 ) -> Check {
     let names = circumstances.not_replayable.join(", ");
-    let rows: Vec<Row> = rows
-        .iter()
-        .filter(|row| circumstances.is_replayable(row))
-        .cloned()
-        .collect();
+    let rows = positioned(rows, |row| circumstances.is_replayable(row));
     let (Wanted::AllOr(count) | Wanted::Some(count)) = wanted;
     if rows.is_empty() || count == 0 {
         let why = format!("{names} answered one question in two ways");
@@ -160,12 +169,12 @@ fn compare(check: &mut Check, at: usize, row: &Row, again: &Row) -> bool {
 }
 
 /// Runs `wanted` rollouts again.
-fn some(rows: &[Row], worlds: &mut Worlds, wanted: usize) -> Check {
+fn some(rows: &[(usize, &Row)], worlds: &mut Worlds, wanted: usize) -> Check {
     let mut check = Check::new(NAME);
     let (mut same, mut missing, mut why) = (0, 0, None);
     let sample = sample(rows.len(), wanted);
-    for &index in &sample {
-        let row = &rows[index];
+    for &chosen in &sample {
+        let (index, row) = rows[chosen];
         let again = case_of_row(row, &mut worlds.library)
             .and_then(|(case, policy)| run_again(&case, &policy));
         let again = again.map_err(|failure| failure.message());

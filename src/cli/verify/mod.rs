@@ -64,6 +64,9 @@ pub(crate) struct Args {
     /// Where a world is, if it is neither where it was nor shipped; may be given several times
     #[arg(long = "world", value_name = "WORLD")]
     worlds: Vec<PathBuf>,
+    /// Also runs policies that are processes, which the record names; only of people whom you trust
+    #[arg(long)]
+    processes: bool,
 }
 
 /// Makes every check and prints what each has found.
@@ -91,7 +94,7 @@ const USUAL_SAMPLE: usize = 8;
 const REPLAY: usize = 5;
 
 fn checks(found: &Found, args: &Args, terminal: &Terminal) -> Vec<Check> {
-    let mut worlds = Worlds::of(found, &args.folder, &args.worlds);
+    let mut worlds = Worlds::of(found, &args.folder, &args.worlds, args.processes);
     let wanted = match (args.fast, args.replay) {
         (true, _) => Wanted::Some(0),
         (false, Some(count)) => Wanted::Some(count as usize),

@@ -28,10 +28,10 @@ pub(super) struct Worlds {
 impl Worlds {
     /// Looks for the worlds that the manifest names: in `given` files, where the study was, and inside
     /// the program.
-    pub(super) fn of(found: &Found, folder: &Path, given: &[PathBuf]) -> Self {
+    pub(super) fn of(found: &Found, folder: &Path, given: &[PathBuf], processes: bool) -> Self {
         let circumstances = found.manifest.as_ref().map(|found| &found.circumstances);
         let circumstances = circumstances.cloned().unwrap_or_default();
-        let mut library = Library::of(&circumstances, folder, given);
+        let mut library = Library::of(&circumstances, folder, given).with_processes(processes);
         let named = found
             .manifest
             .iter()

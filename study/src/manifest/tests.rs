@@ -157,3 +157,21 @@ fn which_shard_it_is_is_no_part_of_the_digest() {
     let refused = Manifest::from_json(&wrong);
     assert!(matches!(refused, Err(ManifestError::Damaged(_))));
 }
+
+#[test]
+fn a_policy_is_found_in_compositions_and_not_in_longer_names() {
+    for name in [
+        "process:guard",
+        "strictest(none,process:guard)",
+        "priority(1:process:guard,2:none)",
+    ] {
+        assert!(mentions(name, "process:guard"), "{name}");
+    }
+    for name in [
+        "process:guard_v2",
+        "rules:guard",
+        "strictest(process:guards,none)",
+    ] {
+        assert!(!mentions(name, "process:guard"), "{name}");
+    }
+}

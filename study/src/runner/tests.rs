@@ -128,7 +128,14 @@ fn a_row_of_a_group_is_the_row_of_the_rollout_alone() {
             let scenario = &plan.scenarios[group.scenario].scenario;
             let mut rollout = Rollout::new(scenario, plugins(&plan, group, policy), &setting);
             rollout.run();
-            let alone = row(&rollout, &plan.fields(group, policy), None);
+            let origin = plan.cast.policies[policy].origin;
+            let alone = row(
+                &mut rollout,
+                &plan.fields(group, policy),
+                origin,
+                None,
+                None,
+            );
             let mut forked = rows.next().unwrap();
             // `none` has no hooks, and those of the others fire at calls.
             let is_asked = policy > 0 && alone.metrics.parsing.valid_actions != Some(0);

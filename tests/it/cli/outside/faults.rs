@@ -150,7 +150,7 @@ fn a_policy_that_answers_as_it_pleases_marks_its_study() {
         manifest["circumstances"]["not_replayable"][0],
         "process:odd"
     );
-    let replayed = place.run(&["replay", "out"]).expect(0);
+    let replayed = place.run(&["replay", "out", "--processes"]).expect(0);
     assert!(
         replayed.out.contains("504 not replayable"),
         "{}",
@@ -172,8 +172,8 @@ fn a_policy_that_changes_its_file_or_writes_elsewhere_changes_no_study() {
     study(&place, "smoke", &policies, "out", &[]).expect(0);
     assert_eq!(place.read("odd.py"), before, "it wrote to a copy");
     assert!(!place.path("rows.csv").exists());
-    place.run(&["verify", "out"]).expect(0);
-    place.run(&["replay", "out"]).expect(0);
+    place.run(&["verify", "out", "--processes"]).expect(0);
+    place.run(&["replay", "out", "--processes"]).expect(0);
 }
 
 #[cfg(feature = "wasm")]

@@ -36,7 +36,10 @@ fn kind_version_and_content_stand_in_the_manifest_and_in_each_row() {
         .as_array()
         .expect("a list");
     assert_eq!(files.len(), EVERYWHERE.len() - 1);
-    place.run(&["replay", "all"]).expect(0);
+    place.run(&["replay", "all"]).fails(3, &["--processes"]);
+    place.run(&["replay", "all", "--processes"]).expect(0);
+    place.run(&["verify", "all", "--processes"]).expect(0);
+    // Without leave to run processes a result is audited all the same, but for their rows.
     place.run(&["verify", "all"]).expect(0);
 }
 
