@@ -71,24 +71,21 @@ fn answers_by_chance_are_played_as_recorded_without_the_process() {
     let scripted = mortal(&answering(CHANCE));
     let (loaded, decisions) = scripted.recording();
     let first = rulings(&loaded, 0..40);
-    let faults = loaded.faults.as_ref().unwrap().first();
     let text = decisions.text();
     decisions.check_whole().unwrap();
-    assert!(faults.len() > 3, "chance gives some faults");
-    assert!(
-        faults
-            .iter()
-            .all(|fault| fault.hook == Some(Hook::Proposal))
-    );
 
     scripted.end();
     let played = scripted.playing(&text).unwrap();
     assert_eq!(rulings(&played, 0..40), first);
-    assert_eq!(count(&played), count(&loaded));
-    let again = played.faults.as_ref().unwrap().first();
-    for (again, fault) in again.iter().zip(&faults) {
-        assert_eq!((&again.message, again.hook), (&fault.message, fault.hook));
-        assert_eq!(again.standard_error, "");
+    // Each fault ended another rollout. Those of a process that served an earlier rollout too, in the
+    // place of which a new one was asked, decided nothing.
+    let faults = text.matches("\"fault\":").count() as u64;
+    assert!(faults > 3, "chance gives some faults");
+    assert!(count(&played) == faults && count(&loaded) >= faults);
+    for fault in played.faults.as_ref().unwrap().first() {
+        assert!(fault.message.contains("`perhaps` is none of"), "{fault:?}");
+        assert_eq!(fault.hook, Some(Hook::Proposal));
+        assert_eq!(fault.standard_error, "");
     }
     assert_eq!(played.content, loaded.content);
     assert_eq!((played.kind, &played.summary), ("process", &loaded.summary));
@@ -330,7 +327,7 @@ fn a_damaged_or_foreign_recording_is_refused_with_its_line_and_what_to_do() {
             0,
             "says 3 answers, and there are 2",
         ),
-        (text.replace(&second[50..], ""), 2, "no line of a recording"),
+        (text.replace(second, &second[..50]), 2, "no line of a recording"),
         (
             text.replace(second, &second.replace("allow", "permit me\u{7}")),
             2,
