@@ -41,7 +41,10 @@ fn main() {
     measure("asked", &loaded);
     let decisions = Decisions::recording();
     let recorded = process_host::load_with(&path, Some(decisions.clone()));
-    measure("asked and recorded", &recorded.expect("it was loaded before"));
+    measure(
+        "asked and recorded",
+        &recorded.expect("it was loaded before"),
+    );
     let text = decisions.text();
     println!("{} answers in {} bytes", decisions.count(), text.len());
     let begun = Instant::now();

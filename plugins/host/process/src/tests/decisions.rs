@@ -327,7 +327,11 @@ fn a_damaged_or_foreign_recording_is_refused_with_its_line_and_what_to_do() {
             0,
             "says 3 answers, and there are 2",
         ),
-        (text.replace(second, &second[..50]), 2, "no line of a recording"),
+        (
+            text.replace(second, &second[..50]),
+            2,
+            "no line of a recording",
+        ),
         (
             text.replace(second, &second.replace("allow", "permit me\u{7}")),
             2,
