@@ -184,6 +184,37 @@ for line in sys.stdin:
     no_faults(&loaded);
 }
 
+/// After going back the rollout can go on in another way, to a question that looks the same.
+#[test]
+fn what_happened_before_going_back_is_no_part_of_the_key() {
+    let script = format!(
+        "{PRELUDE}
+for line in sys.stdin:
+    m = json.loads(line)
+    if 'hello' in m: say(HELLO)
+    if 'event' in m and m['event']['event'] == 0: tick = m['event']['tick']
+    if 'id' in m: say({{'id': m['id'], 'verdict': 'allow', 'rule': 'tick_%d' % tick}})
+"
+    );
+    let (one, mut other) = (world(), world());
+    other.trace.events[0].tick += 7;
+    let scripted = scripted(&script, "");
+    let (loaded, decisions) = scripted.recording();
+    let run = |loaded: &LoadedPolicy| {
+        let mut instance = (loaded.make)();
+        let mut saved = Vec::new();
+        instance.save(&mut saved);
+        let first = propose(&mut *instance, &one, 1).reason.rule;
+        instance.restore(&saved, 1).unwrap();
+        let second = propose(&mut *instance, &other, 1).reason.rule;
+        assert_ne!(first, second);
+        (first, second)
+    };
+    let recorded = run(&loaded);
+    assert_eq!(decisions.count(), 2);
+    assert_eq!(run(&scripted.playing(&decisions.text()).unwrap()), recorded);
+}
+
 #[test]
 fn the_rollout_is_a_part_of_the_key() {
     let scripted = scripted(
