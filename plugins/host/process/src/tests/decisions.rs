@@ -184,6 +184,27 @@ for line in sys.stdin:
     no_faults(&loaded);
 }
 
+#[test]
+fn the_hook_and_the_facts_are_a_part_of_the_key() {
+    let script = replying("{'verdict': 'allow', 'rule': '%s_%d' % (m['ask'], m['call'])}").replace(
+        "def say",
+        "HELLO['hooks'] = ['proposal', 'commit']\ndef say",
+    );
+    let (loaded, decisions) = scripted(&script, "").recording();
+    let world = world();
+    let mut draws = Draws::new(RolloutKey::new(1, "test".into(), 1));
+    let view = &mut world.view_of(world.trace.prefix(), &mut draws);
+    let mut instance = (loaded.make)();
+    for call in [0, 1, 0, 1] {
+        let proposal = world.proposal(CallId(call));
+        let ruling = instance.on_proposal(view, proposal);
+        assert_eq!(ruling.reason.rule, format!("proposal_{call}"));
+        let ruling = instance.on_commit(view, proposal);
+        assert_eq!(ruling.reason.rule, format!("commit_{call}"));
+    }
+    assert_eq!(decisions.count(), 4);
+}
+
 /// After going back the rollout can go on in another way, to a question that looks the same.
 #[test]
 fn what_happened_before_going_back_is_no_part_of_the_key() {
