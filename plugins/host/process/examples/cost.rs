@@ -1,5 +1,6 @@
 //! What a question costs: loads `policies/recipient_guard/recipient_guard.py`, asks it about the
-//! calls of generated scenarios, and prints the time of a question, of a rollout and of a start.
+//! calls of generated scenarios, and prints the time of a question, of a rollout and of a start;
+//! then the same with the answers recorded, and played.
 //!
 //! ```text
 //! cargo run --release -p process_host --example cost
@@ -16,6 +17,8 @@ use std::time::Instant;
 
 use plugins::conformance::generate::random_world;
 use plugins::draws::{Draws, RolloutKey};
+use plugins::loaded::LoadedPolicy;
+use process_host::Decisions;
 
 const ROLLOUTS: u64 = 2_000;
 
@@ -35,6 +38,24 @@ fn main() {
         }
     };
     println!("start and hello: {:?}", begun.elapsed());
+    measure("asked", &loaded);
+    let decisions = Decisions::recording();
+    let recorded = process_host::load_with(&path, Some(decisions.clone()));
+    measure(
+        "asked and recorded",
+        &recorded.expect("it was loaded before"),
+    );
+    let text = decisions.text();
+    println!("{} answers in {} bytes", decisions.count(), text.len());
+    let begun = Instant::now();
+    let decisions = Decisions::read(&text).expect("it was just written");
+    println!("read: {:?}", begun.elapsed());
+    let played = process_host::load_with(&path, Some(decisions));
+    measure("played", &played.expect("it is of the same file"));
+}
+
+fn measure(how: &str, loaded: &LoadedPolicy) {
+    let begun = Instant::now();
     let mut questions = 0;
     let mut times = Vec::new();
     for seed in 0..ROLLOUTS {
@@ -55,11 +76,11 @@ fn main() {
     times.sort_unstable();
     let at = |share: usize| times[(times.len() - 1) * share / 100];
     println!(
-        "{questions} questions in {ROLLOUTS} rollouts: {:?}",
+        "{how}: {questions} questions in {ROLLOUTS} rollouts: {:?}",
         begun.elapsed()
     );
     println!(
-        "a question after the first: median {:?}, 99 % below {:?}",
+        "{how}: a question after the first: median {:?}, 99 % below {:?}",
         at(50),
         at(99)
     );

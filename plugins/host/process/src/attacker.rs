@@ -52,6 +52,7 @@ impl Attacker for ProcessAttacker {
         });
         let told: Json = told.collect();
         let question = Question {
+            rollout: None,
             reset: &|| json!({}),
             events: 0,
             event: &|_| Object::new(),

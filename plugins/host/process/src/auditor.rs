@@ -42,6 +42,7 @@ impl Auditor for ProcessAuditor {
             draws: &mut draws,
         };
         let question = Question {
+            rollout: None,
             reset: &|| tell::briefing(briefing),
             events: prefix.events.len(),
             event: &|position| tell::event(view, position, true),

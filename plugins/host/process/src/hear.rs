@@ -177,6 +177,20 @@ pub(crate) fn read<R: Reply>(
     }
 }
 
+/// An answer without its `id`, to be kept. Every value stays as the process wrote it.
+pub(crate) fn without_id(line: &[u8]) -> Result<String, String> {
+    let mut values: BTreeMap<String, &RawValue> =
+        serde_json::from_slice(line).map_err(|error| format!("no answer: {error}"))?;
+    values.remove("id");
+    serde_json::to_string(&values).map_err(|error| format!("cannot be kept: {error}"))
+}
+
+/// What [`without_id`] made, as the answer to question `id`.
+pub(crate) fn with_id(answer: &str, id: u64) -> Vec<u8> {
+    let values = answer.strip_prefix('{').unwrap_or(answer);
+    format!("{{\"id\":{id},{values}").into_bytes()
+}
+
 /// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 120;

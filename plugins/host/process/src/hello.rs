@@ -2,6 +2,7 @@
 
 use plugins::policy::{Hook, Hooks, is_rule_name};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::words::Word;
 
@@ -54,6 +55,30 @@ struct Line {
     state: bool,
     #[serde(default)]
     graph: bool,
+}
+
+impl Hello {
+    /// The answer of a policy that reads as this.
+    pub(crate) fn text(&self) -> String {
+        let hooks: Vec<_> = self
+            .hooks
+            .iter()
+            .filter_map(|hook| {
+                let mut all = Hook::ALL.iter();
+                all.find(|one| Hooks::from(**one) == hook).map(Word::word)
+            })
+            .collect();
+        json!({
+            "protocol": PROTOCOL,
+            "name": self.name,
+            "summary": self.summary,
+            "version": self.version,
+            "hooks": hooks,
+            "state": self.keeps_state,
+            "graph": self.wants_graph,
+        })
+        .to_string()
+    }
 }
 
 /// The question.
@@ -132,6 +157,7 @@ mod tests {
         let hello = read(GOOD.as_bytes(), Kind::Policy).unwrap();
         assert_eq!(hello.hooks, Hooks::PROPOSAL | Hooks::COMMIT);
         assert!(!hello.keeps_state && !hello.wants_graph && hello.summary.is_empty());
+        assert_eq!(read(hello.text().as_bytes(), Kind::Policy), Ok(hello));
     }
 
     #[test]

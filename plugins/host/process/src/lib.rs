@@ -33,6 +33,7 @@ mod auditor;
 mod confine;
 #[cfg(unix)]
 mod deadline;
+mod decisions;
 mod hear;
 mod hello;
 mod loaded;
@@ -54,4 +55,7 @@ mod child;
 mod tests;
 
 pub use self::confine::{Confinement, confinement};
-pub use self::loaded::{LoadedAttacker, LoadedAuditor, load, load_attacker, load_auditor, probe};
+pub use self::decisions::Decisions;
+pub use self::loaded::{
+    LoadedAttacker, LoadedAuditor, load, load_attacker, load_auditor, load_with, probe,
+};

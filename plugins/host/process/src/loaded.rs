@@ -10,6 +10,7 @@ use plugins::loaded::{Faults, LoadedPolicy, Mistake};
 
 use crate::attacker::ProcessAttacker;
 use crate::auditor::ProcessAuditor;
+use crate::decisions::Decisions;
 use crate::hello::{Kind, PROTOCOL};
 use crate::policy::ProcessPolicy;
 use crate::pool::Pool;
@@ -55,7 +56,24 @@ pub struct LoadedAuditor {
 /// # Errors
 /// When the file is none of these, is refused, or does not start as a policy.
 pub fn load(path: &Path) -> Result<LoadedPolicy, Vec<Mistake>> {
-    let pool = Pool::of(Program::read(path)?, Kind::Policy)?;
+    load_with(path, None)
+}
+
+/// Reads a policy as [`load`] does, whose answers are recorded or played.
+///
+/// While they are recorded, a question that was asked before is not asked again but answered as
+/// before. When they are played, no process is started: what it said of itself and every answer
+/// comes from the recording, and a question that is not there is a fault. Its files must be there
+/// all the same, because their content is what the policy is known by.
+///
+/// # Errors
+/// As [`load`], and when the recording is of a policy of other content.
+pub fn load_with(path: &Path, decisions: Option<Decisions>) -> Result<LoadedPolicy, Vec<Mistake>> {
+    let program = Program::read(path)?;
+    let pool = match decisions {
+        Some(decisions) => Pool::deciding(program, decisions)?,
+        None => Pool::of(program, Kind::Policy)?,
+    };
     Ok(LoadedPolicy {
         kind: "process",
         version: PROTOCOL,

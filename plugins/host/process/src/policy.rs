@@ -42,6 +42,7 @@ impl ProcessPolicy {
     ) -> Option<Ruling<V>> {
         let graph = self.session.pool.hello.wants_graph;
         let question = Question {
+            rollout: Some(view.draws.rollout()),
             reset: &|| tell::briefing(view.briefing),
             events: view.prefix.events.len(),
             event: &|position| tell::event(view, position, graph),

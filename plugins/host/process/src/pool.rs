@@ -8,6 +8,7 @@ use plugins::loaded::{Fault, Faults, Mistake};
 use plugins::policy::Hook;
 
 use crate::child::{Child, Trouble};
+use crate::decisions::Decisions;
 use crate::hello::{self, Hello, Kind};
 use crate::program::Program;
 
@@ -24,6 +25,8 @@ pub(crate) struct Pool {
     pub(crate) hello: Hello,
     /// From the hash of the program, for sums that differ between programs.
     pub(crate) seed: u64,
+    /// Where answers are recorded, or played from.
+    pub(crate) decisions: Option<Decisions>,
     idle: Mutex<Vec<Child>>,
     log: Log,
 }
@@ -38,54 +41,83 @@ struct Log {
 impl Pool {
     /// Starts a program once, to hear its hello.
     pub(crate) fn of(program: Program, kind: Kind) -> Result<Arc<Self>, Vec<Mistake>> {
-        match started(&program, kind) {
-            Ok((child, hello)) => Ok(Arc::new(Self {
-                seed: xxhash_rust::xxh3::xxh3_64(&program.content().to_le_bytes()),
-                program,
-                kind,
-                hello,
-                idle: Mutex::new(vec![child]),
-                log: Log::default(),
-            })),
-            Err((trouble, said)) => {
-                let mistake = Mistake::new(trouble.message);
-                let said = said.trim();
-                Err(vec![if said.is_empty() {
-                    mistake
-                } else {
-                    mistake.help(format!("its standard error ends with:\n{said}"))
-                }])
-            }
+        let (child, hello) = loaded(&program, kind)?;
+        Ok(Arc::new(Self::new(program, kind, hello, vec![child], None)))
+    }
+
+    /// A policy whose answers are recorded or played. If they are played nothing is started.
+    pub(crate) fn deciding(
+        program: Program,
+        decisions: Decisions,
+    ) -> Result<Arc<Self>, Vec<Mistake>> {
+        let content = program.content();
+        let (idle, hello) = if decisions.is_played() {
+            let hello = decisions
+                .hello_of(content)
+                .map_err(|mistake| vec![mistake])?;
+            (Vec::new(), hello)
+        } else {
+            let (child, hello) = loaded(&program, Kind::Policy)?;
+            let bound = decisions.bind(content, &hello);
+            bound.map_err(|mistake| vec![mistake])?;
+            (vec![child], hello)
+        };
+        let decisions = Some(decisions);
+        Ok(Arc::new(Self::new(
+            program,
+            Kind::Policy,
+            hello,
+            idle,
+            decisions,
+        )))
+    }
+
+    fn new(
+        program: Program,
+        kind: Kind,
+        hello: Hello,
+        idle: Vec<Child>,
+        decisions: Option<Decisions>,
+    ) -> Self {
+        Self {
+            seed: xxhash_rust::xxh3::xxh3_64(&program.content().to_le_bytes()),
+            program,
+            kind,
+            hello,
+            decisions,
+            idle: Mutex::new(idle),
+            log: Log::default(),
         }
     }
 
     /// A process that is ready to be asked. What went wrong with those that are not is counted.
-    pub(crate) fn take(&self, hook: Option<Hook>) -> Option<Child> {
+    pub(crate) fn take(&self, hook: Option<Hook>) -> Result<Child, String> {
         loop {
             let Some(mut child) = lock(&self.idle).pop() else {
                 return self.start(hook);
             };
             match child.check_silence() {
-                Ok(()) => return Some(child),
-                Err(trouble) => self.discard(child, None, trouble),
+                Ok(()) => return Ok(child),
+                Err(trouble) => {
+                    self.discard(child, None, trouble);
+                }
             }
         }
     }
 
-    /// A process that nobody has asked anything.
-    pub(crate) fn start(&self, hook: Option<Hook>) -> Option<Child> {
-        let trouble = match started(&self.program, self.kind) {
-            Ok((child, hello)) if hello == self.hello => return Some(child),
+    /// A process that nobody has asked anything; or what went wrong, which is counted.
+    pub(crate) fn start(&self, hook: Option<Hook>) -> Result<Child, String> {
+        match started(&self.program, self.kind) {
+            Ok((child, hello)) if hello == self.hello => Ok(child),
             Ok((child, _)) => {
                 let trouble = Trouble::new("says another hello than when it was loaded");
-                self.discard(child, hook, trouble);
-                return None;
+                Err(self.discard(child, hook, trouble))
             }
-            Err(trouble) => trouble,
-        };
-        let (trouble, standard_error) = trouble;
-        self.note(hook, trouble.message, standard_error);
-        None
+            Err((trouble, standard_error)) => {
+                self.note(hook, trouble.message.clone(), standard_error);
+                Err(trouble.message)
+            }
+        }
     }
 
     /// Takes a process back from an instance that it served to the end.
@@ -101,10 +133,11 @@ impl Pool {
         }
     }
 
-    /// Ends a process that misbehaved.
-    pub(crate) fn discard(&self, child: Child, hook: Option<Hook>, trouble: Trouble) {
+    /// Ends a process that misbehaved; returns what is counted.
+    pub(crate) fn discard(&self, child: Child, hook: Option<Hook>, trouble: Trouble) -> String {
         let (message, standard_error) = ended(child, trouble);
-        self.note(hook, message, standard_error);
+        self.note(hook, message.clone(), standard_error);
+        message
     }
 
     /// Counts what went wrong.
@@ -129,6 +162,19 @@ impl Faults for Pool {
     fn first(&self) -> Vec<Fault> {
         lock(&self.log.first).clone()
     }
+}
+
+/// Starts a program for the first time.
+fn loaded(program: &Program, kind: Kind) -> Result<(Child, Hello), Vec<Mistake>> {
+    started(program, kind).map_err(|(trouble, said)| {
+        let mistake = Mistake::new(trouble.message);
+        let said = said.trim();
+        vec![if said.is_empty() {
+            mistake
+        } else {
+            mistake.help(format!("its standard error ends with:\n{said}"))
+        }]
+    })
 }
 
 /// Starts a program and hears its hello; or what went wrong, with the end of its standard error.

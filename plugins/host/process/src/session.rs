@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::child::{Child, Trouble};
+use crate::decisions::{Decision, Decisions, Heard};
 use crate::hear::{self, Reply};
 use crate::pool::Pool;
 use crate::tell::{Object, Question};
@@ -31,10 +32,21 @@ pub(crate) struct Session {
     child: Option<Child>,
     /// How many events the process was told since its last `reset`; none: it must be reset.
     told: Option<usize>,
+    /// The hash of what it would have been told since then, while answers are recorded or played.
+    heard: Option<Heard>,
     /// The state of the process, in JSON as it wrote it; `null` at the beginning.
     state: Box<str>,
     /// Whether something went wrong: then nothing is asked any more.
     pub(crate) is_broken: bool,
+}
+
+/// An answer.
+struct Understood<T> {
+    answer: T,
+    /// The state that came with it.
+    state: Option<Box<str>>,
+    /// The line in which it came.
+    line: Vec<u8>,
 }
 
 impl Session {
@@ -43,6 +55,7 @@ impl Session {
             pool,
             child: None,
             told: None,
+            heard: None,
             state: "null".into(),
             is_broken: false,
         }
@@ -55,25 +68,39 @@ impl Session {
     pub(crate) fn ask<R: Reply, T>(
         &mut self,
         hook: Option<Hook>,
-        ask: &str,
+        ask: &'static str,
         question: Question<'_>,
         understand: impl Fn(&R) -> Result<T, String>,
     ) -> Option<T> {
         if self.is_broken {
             return None;
         }
-        let outcome = self.attempt(hook, ask, &question, &understand);
-        self.is_broken = outcome.is_none();
-        outcome
+        let outcome = match self.pool.decisions.clone() {
+            None => self.attempt(hook, ask, &question, &understand),
+            Some(decisions) => self.decided(&decisions, hook, ask, &question, &understand),
+        };
+        match outcome {
+            Ok(reply) => {
+                if let Some(state) = reply.state {
+                    self.state = state;
+                }
+                Some(reply.answer)
+            }
+            Err(_) => {
+                self.is_broken = true;
+                None
+            }
+        }
     }
 
+    /// Asks the process. What goes wrong is counted and returned.
     fn attempt<R: Reply, T>(
         &mut self,
         hook: Option<Hook>,
         ask: &str,
         question: &Question<'_>,
         understand: &impl Fn(&R) -> Result<T, String>,
-    ) -> Option<T> {
+    ) -> Result<Understood<T>, String> {
         let mut is_first = false;
         let mut child = match self.child.take() {
             Some(child) => child,
@@ -90,7 +117,7 @@ impl Session {
                 Ok(answer) => {
                     self.told = Some(question.events);
                     self.child = Some(child);
-                    return Some(answer);
+                    return Ok(answer);
                 }
                 // Whether it ended or wrote too much before it was asked cannot be known, so that
                 // one that served an earlier rollout does not decide this one: a new one is asked.
@@ -98,12 +125,82 @@ impl Session {
                     self.pool.discard(child, hook, trouble);
                     child = self.pool.start(hook)?;
                 }
-                Err(trouble) => {
-                    self.pool.discard(child, hook, trouble);
-                    return None;
-                }
+                Err(trouble) => return Err(self.pool.discard(child, hook, trouble)),
             }
         }
+    }
+
+    /// Answers as recorded, and asks the process only what is not recorded yet.
+    fn decided<R: Reply, T>(
+        &mut self,
+        decisions: &Decisions,
+        hook: Option<Hook>,
+        ask: &'static str,
+        question: &Question<'_>,
+        understand: &impl Fn(&R) -> Result<T, String>,
+    ) -> Result<Understood<T>, String> {
+        let key = self.key(ask, question);
+        let decision = match decisions.find(key) {
+            Some(decision) => decision,
+            None => {
+                if let Err(message) = decisions.check_asking() {
+                    return Err(self.counted(hook, message));
+                }
+                let asked = self.attempt(hook, ask, question, understand);
+                let (own, decision) = kept(asked);
+                match decisions.keep(key, ask, decision) {
+                    Ok(None) => return own,
+                    Ok(Some(earlier)) => earlier,
+                    Err(message) => return Err(self.counted(hook, message)),
+                }
+            }
+        };
+        let played = self.played(&decision, understand);
+        played.map_err(|message| self.counted(hook, message))
+    }
+
+    /// Counts a fault in which no process had a part.
+    fn counted(&self, hook: Option<Hook>, message: String) -> String {
+        self.pool.note(hook, message.clone(), String::new());
+        message
+    }
+
+    /// What a recorded decision means.
+    fn played<R: Reply, T>(
+        &mut self,
+        decision: &Decision,
+        understand: &impl Fn(&R) -> Result<T, String>,
+    ) -> Result<Understood<T>, String> {
+        let keeps_state = self.pool.hello.keeps_state;
+        if keeps_state {
+            // The process knows nothing of the state that comes now.
+            self.told = None;
+        }
+        match decision {
+            Decision::Answer(answer) => {
+                understood(hear::with_id(answer, 0), 0, keeps_state, understand)
+            }
+            Decision::Fault(message) => Err(message.to_string()),
+        }
+    }
+
+    /// What a question is kept under: everything that its answer can depend on, and the rollout.
+    fn key(&mut self, ask: &str, question: &Question<'_>) -> u128 {
+        let mut told = Vec::with_capacity(1024);
+        let heard = self.heard.filter(|heard| heard.events() <= question.events);
+        let mut heard = heard.unwrap_or_else(|| {
+            push(&mut told, &(question.reset)());
+            Heard::reset(&told)
+        });
+        for position in heard.events()..question.events {
+            told.clear();
+            push(&mut told, &Json::Object((question.event)(position)));
+            heard.event(&told);
+        }
+        self.heard = Some(heard);
+        told.clear();
+        push(&mut told, &Json::Object((question.facts)()));
+        heard.key(question.rollout, &self.state, ask, &told)
     }
 
     /// One write: what the process has not been told, and the question.
@@ -132,20 +229,15 @@ impl Session {
     }
 
     fn answer<R: Reply, T>(
-        &mut self,
+        &self,
         child: &mut Child,
         id: u64,
         message: &[u8],
         understand: &impl Fn(&R) -> Result<T, String>,
-    ) -> Result<T, Trouble> {
+    ) -> Result<Understood<T>, Trouble> {
         let line = child.ask(message, self.pool.program.limits.answer_ms)?;
         let keeps_state = self.pool.hello.keeps_state;
-        let (reply, state) = hear::read::<R>(&line, id, keeps_state).map_err(Trouble::new)?;
-        let answer = understand(&reply).map_err(Trouble::new)?;
-        if let Some(state) = state {
-            self.state = state;
-        }
-        Ok(answer)
+        understood(line, id, keeps_state, understand).map_err(Trouble::new)
     }
 
     /// Appends everything that can influence a later answer: whether it is broken, the
@@ -180,12 +272,41 @@ impl Session {
         self.is_broken = head[0] != 0;
         self.state = state.into();
         self.told = None;
+        self.heard = None;
         Ok(())
     }
 
     fn sum(&self, bytes: &[u8]) -> u64 {
         xxh3_64_with_seed(bytes, self.pool.seed)
     }
+}
+
+/// An answer, or what was none, with what is kept of it.
+fn kept<T>(asked: Result<Understood<T>, String>) -> (Result<Understood<T>, String>, Decision) {
+    let own = asked.and_then(|reply| Ok((hear::without_id(&reply.line)?, reply)));
+    match own {
+        Ok((answer, reply)) => (Ok(reply), Decision::Answer(answer.into())),
+        Err(message) => {
+            let decision = Decision::Fault(message.as_str().into());
+            (Err(message), decision)
+        }
+    }
+}
+
+/// Reads a line as the answer to question `id`.
+fn understood<R: Reply, T>(
+    line: Vec<u8>,
+    id: u64,
+    keeps_state: bool,
+    understand: &impl Fn(&R) -> Result<T, String>,
+) -> Result<Understood<T>, String> {
+    let (reply, state) = hear::read::<R>(&line, id, keeps_state)?;
+    let answer = understand(&reply)?;
+    Ok(Understood {
+        answer,
+        state,
+        line,
+    })
 }
 
 /// Appends JSON. There is no line break within, and nothing but ASCII, so that a process may read it

@@ -9,6 +9,7 @@ pub(crate) use self::events::event;
 pub(crate) use self::questions::{inflow, prompt, proposal, record, recovery};
 
 use plugins::action::{Argument, Call};
+use plugins::draws::RolloutKey;
 use plugins::facts::LabelFacts;
 use plugins::ids::{AgentId, ToolId};
 use plugins::label::LabelId;
@@ -24,6 +25,8 @@ pub(crate) type Object = Map<String, Json>;
 
 /// A question to be written, and all that the process may have to be told before it.
 pub(crate) struct Question<'a> {
+    /// Whose rollout it is; none between rollouts.
+    pub(crate) rollout: Option<&'a RolloutKey>,
     /// What it is told at the beginning.
     pub(crate) reset: &'a dyn Fn() -> Json,
     /// How many events there are.

@@ -1,5 +1,6 @@
 //! The host with real interpreters.
 
+mod decisions;
 mod faults;
 mod honest;
 mod hooks;
