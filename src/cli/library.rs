@@ -15,6 +15,7 @@ use study::manifest::Circumstances;
 use study::row::Row;
 
 use super::codes::Code;
+use super::decisions::Recordings;
 use super::failure::Failure;
 use super::options::{self, Case};
 use super::policies;
@@ -60,6 +61,10 @@ pub(crate) struct Library {
     policies: Vec<FileReference>,
     /// Where the files that a trace names may lie.
     around: Vec<PathBuf>,
+    /// The folder of the result, until what is recorded there was read.
+    folder: Option<PathBuf>,
+    /// The answers of processes that were recorded.
+    recordings: Recordings,
     /// Whether processes are run that a record names.
     processes: bool,
     /// The plugins that were put together so far, by the names of model and policies: to load a
@@ -100,6 +105,8 @@ impl Library {
             profiles: named_by_study(&circumstances.model_files),
             policies: policies::existing(&circumstances.policy_files, &of_policies),
             around: Vec::new(),
+            folder: Some(folder.to_owned()),
+            recordings: Recordings::default(),
             processes: false,
             equipped: BTreeMap::new(),
         }
@@ -122,6 +129,8 @@ impl Library {
             profiles: worlds,
             policies: Vec::new(),
             around: vec![PathBuf::new(), folder.to_owned()],
+            folder: None,
+            recordings: Recordings::default(),
             processes: false,
             equipped: BTreeMap::new(),
         }
@@ -177,15 +186,19 @@ impl Library {
         if let Some(equipped) = self.equipped.get(&names) {
             return Ok(equipped.clone());
         }
+        if let Some(folder) = self.folder.take() {
+            self.recordings = Recordings::read(&folder, &self.policies)?;
+        }
         let mut bench = Bench::built_in();
         let model_file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
         let mut outside = Vec::new();
         for name in policies {
-            if !self.processes && policies::is_process(&(*name).to_owned()) {
+            if !self.processes && !policies::is_played(name, &self.recordings) {
                 return Err(no_consent(name));
             }
             let files = &self.policies;
-            let registered = policies::register_called(&mut bench.registry, name, files)?;
+            let registered =
+                policies::register_called(&mut bench.registry, name, files, &self.recordings)?;
             outside.extend(registered.files);
         }
         let equipped = Equipped {

@@ -9,6 +9,7 @@ mod cases;
 mod check;
 mod codes;
 mod corpus;
+mod decisions;
 mod diff;
 mod differences;
 mod exit;

@@ -14,6 +14,7 @@ use plugins::policy::{Hooks, Policy};
 use plugins::registry::Registry;
 
 use super::codes::Code;
+use super::decisions::Recordings;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
@@ -60,7 +61,19 @@ pub(crate) fn register(
     reference: &Reference,
     folder: &Path,
 ) -> Result<Registered, Failure> {
-    outside::register(registry, reference, folder).map_err(|error| failure(registry, error))
+    register_with(registry, reference, folder, &Recordings::default())
+}
+
+/// The same, where the answers of some processes are recorded or played.
+pub(crate) fn register_with(
+    registry: &mut Registry,
+    reference: &Reference,
+    folder: &Path,
+    recordings: &Recordings,
+) -> Result<Registered, Failure> {
+    let decisions = |file: &FileReference| recordings.of(file);
+    outside::register_with(registry, reference, folder, &decisions)
+        .map_err(|error| failure(registry, error))
 }
 
 /// Registers a policy by what it is called in a row or a trace. The files in it are looked for among
@@ -69,6 +82,7 @@ pub(crate) fn register_called(
     registry: &mut Registry,
     name: &str,
     files: &[FileReference],
+    recordings: &Recordings,
 ) -> Result<Registered, Failure> {
     let reference = parse(name)?;
     if let Some(missing) = reference
@@ -87,7 +101,7 @@ pub(crate) fn register_called(
         let known = files.iter().find(|known| known.name() == file.name());
         known.unwrap_or(file).clone()
     });
-    register(registry, &found, Path::new(""))
+    register_with(registry, &found, Path::new(""), recordings)
 }
 
 /// Of the files of policies, written relative to one of `folders`, those that are there.
@@ -110,11 +124,13 @@ pub(crate) fn existing(written: &[String], folders: &[PathBuf]) -> Vec<FileRefer
 
 /// Whether a reference, as it was written, names a process.
 pub(crate) fn is_process(written: &String) -> bool {
+    !is_played(written, &Recordings::default())
+}
+
+/// Whether every process that a reference names is played from a recording.
+pub(crate) fn is_played(written: &str, recordings: &Recordings) -> bool {
     let reference: Result<Reference, _> = written.parse();
-    reference.is_ok_and(|reference| {
-        let mut files = reference.files().into_iter();
-        files.any(|file| file.host == Host::Process)
-    })
+    reference.is_ok_and(|reference| recordings.cover(&reference.files()))
 }
 
 /// How a policy from a file was written, in the form that reads back.

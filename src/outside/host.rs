@@ -14,7 +14,11 @@ use super::reference::{FileReference, Host};
 const MAX_BYTES: u64 = 16 << 20;
 
 /// What the file holds, for its host.
-pub(super) fn load(reference: &FileReference, folder: &Path) -> Result<LoadedPolicy, OutsideError> {
+pub(super) fn load(
+    reference: &FileReference,
+    folder: &Path,
+    decisions: Option<Decisions>,
+) -> Result<LoadedPolicy, OutsideError> {
     let path = folder.join(&reference.path);
     let wrong = |text: Option<String>, mistakes| OutsideError::File {
         file: path.clone(),
@@ -43,7 +47,7 @@ pub(super) fn load(reference: &FileReference, folder: &Path) -> Result<LoadedPol
         }
         Host::Process => {
             read(&path).map_err(|mistake| wrong(None, vec![mistake]))?;
-            process(path.as_path()).map_err(|mistakes| {
+            process(path.as_path(), decisions).map_err(|mistakes| {
                 // A description of a process is text with places; a program need not be.
                 let is_description = path.extension().is_some_and(|ending| ending == "ron");
                 wrong(text().ok().filter(|_| is_description), mistakes)
@@ -112,6 +116,14 @@ pub fn foreign_names(host: Host, text: &str, briefing: &Briefing) -> Vec<Mistake
     }
 }
 
+#[cfg(feature = "process")]
+pub use process_host::Decisions;
+
+/// Recorded answers of a process; there are none without that host.
+#[cfg(not(feature = "process"))]
+#[derive(Clone, Debug)]
+pub enum Decisions {}
+
 type Loaded = Result<LoadedPolicy, Vec<Mistake>>;
 
 #[cfg(feature = "rules")]
@@ -130,8 +142,16 @@ fn wasm(bytes: &[u8]) -> Loaded {
 }
 
 #[cfg(feature = "process")]
-fn process(path: &Path) -> Loaded {
-    process_host::load(path)
+fn process(path: &Path, decisions: Option<Decisions>) -> Loaded {
+    process_host::load_with(path, decisions)
+}
+
+#[cfg(not(feature = "process"))]
+fn process(_: &Path, _: Option<Decisions>) -> Loaded {
+    Err(vec![
+        Mistake::new("this program was built without the host `process`")
+            .help("build it with `--features process`"),
+    ])
 }
 
 macro_rules! left_out {
@@ -149,5 +169,4 @@ left_out! {
     "rules": rules(&str);
     "cedar": cedar(&str);
     "wasm": wasm(&[u8]);
-    "process": process(&Path);
 }

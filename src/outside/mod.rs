@@ -16,7 +16,7 @@ use plugins::policy::Policy;
 use plugins::registry::{COMPOSED, CreateError, Factory, PluginInfo, Registry};
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use host::{check_text, foreign_names, read};
+pub use host::{Decisions, check_text, foreign_names, read};
 pub use others::{Other, attacker, auditor};
 pub use reference::Host;
 use reference::{FileReference, Operator, Reference};
@@ -77,9 +77,29 @@ pub fn register(
     reference: &Reference,
     folder: &Path,
 ) -> Result<Registered, OutsideError> {
+    register_with(registry, reference, folder, &|_| None)
+}
+
+/// The same, where the answers of some processes are recorded, or played instead of asked for.
+///
+/// # Errors
+/// As [`register`]; also when a recording is of another file.
+pub fn register_with(
+    registry: &mut Registry,
+    reference: &Reference,
+    folder: &Path,
+    decisions: &dyn Fn(&FileReference) -> Option<Decisions>,
+) -> Result<Registered, OutsideError> {
     let mut files = Vec::new();
-    let name = put(registry, reference, folder, &mut files)?.name;
+    let place = Place { folder, decisions };
+    let name = put(registry, reference, &place, &mut files)?.name;
     Ok(Registered { name, files })
+}
+
+/// Where files are, and what was recorded of them.
+struct Place<'p> {
+    folder: &'p Path,
+    decisions: &'p dyn Fn(&FileReference) -> Option<Decisions>,
 }
 
 /// A policy in the registry, as part of another one.
@@ -99,7 +119,7 @@ impl Part {
 fn put(
     registry: &mut Registry,
     reference: &Reference,
-    folder: &Path,
+    place: &Place<'_>,
     files: &mut Vec<LoadedFile>,
 ) -> Result<Part, OutsideError> {
     match reference {
@@ -124,7 +144,7 @@ fn put(
             add(registry, reference, summary, identity, set)
         }
         Reference::File(file) => {
-            let policy = host::load(file, folder)?;
+            let policy = host::load(file, place.folder, (place.decisions)(file))?;
             let make = Arc::clone(&policy.make);
             let factory: Factory<Box<dyn Policy>> = Arc::new(move |_| Ok(make()));
             let identity = (policy.kind, policy.version, policy.content);
@@ -138,7 +158,7 @@ fn put(
         Reference::Composed { operator, members } => {
             let mut parts = Vec::new();
             for (number, member) in members {
-                parts.push((*number, put(registry, member, folder, files)?));
+                parts.push((*number, put(registry, member, place, files)?));
             }
             let content = content_of(*operator, &parts);
             let factory = composed(*operator, parts);

@@ -83,6 +83,10 @@ pub(crate) struct Args {
     /// Goes on with a study that was interrupted
     #[arg(long)]
     resume: bool,
+    /// Writes down what processes answer, beside the rows: then these can be run again without the
+    /// processes, whatever they answer another time
+    #[arg(long, conflicts_with_all = ["resume", "shard"])]
+    record_decisions: bool,
     /// How progress is told on standard error
     #[arg(long, value_enum, default_value = "auto")]
     progress: ProgressChoice,
@@ -94,12 +98,18 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
         mut plan,
         model_files,
         outside,
+        recordings,
         warnings,
     } = plans::load(args.file.as_deref(), &args.changes())?;
     terminal.complain_all(&warnings);
     plan.shard = args.shard;
-    policies::require_answers(&outside)?;
-    let not_replayable = policies::not_replayable(&outside);
+    let not_replayable = if args.record_decisions {
+        // What it is asked now would stand in the recording.
+        Vec::new()
+    } else {
+        policies::require_answers(&outside)?;
+        policies::not_replayable(&outside)
+    };
     let probed = policies::fault_counts(&outside);
     for name in &not_replayable {
         terminal.complain_all(&[policies::not_deterministic(name).into()]);
@@ -131,6 +141,7 @@ pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let seconds = clock.seconds();
     let written = results::write(&folder, &manifest, &scenario_lines(&plan), &outcomes.csv());
     let rows_digest = written.map_err(|error| unwritten(&error, &path))?;
+    recordings.write(&path)?;
     let removed = journal.remove(&folder);
     removed.map_err(|error| unwritten(&error, &path))?;
     if let Some(earlier) = earlier {
@@ -159,6 +170,7 @@ impl Args {
             seed: self.seed,
             policies: self.policies.as_deref().map(outside::reference::split),
             shadow: self.shadow.clone(),
+            record: self.record_decisions,
         }
     }
 }

@@ -12,6 +12,7 @@ use study::plan::file::{self, NamedPolicy, Study};
 use study::plan::{Plan, PlanError, PlannedScenario};
 
 use crate::cli::codes::Code;
+use crate::cli::decisions::Recordings;
 use crate::cli::failure::Failure;
 use crate::cli::families::Family;
 use crate::cli::files::{self, MAX_SOURCE_BYTES};
@@ -30,6 +31,8 @@ pub(crate) struct LoadedPlan {
     pub(crate) model_files: Vec<String>,
     /// Its policies that are files.
     pub(crate) outside: Vec<LoadedFile>,
+    /// What is recorded of those that are processes.
+    pub(crate) recordings: Recordings,
     /// Warnings only.
     pub(crate) warnings: Vec<Complaint>,
 }
@@ -43,6 +46,8 @@ pub(crate) struct Changes {
     pub(crate) policies: Option<Vec<String>>,
     /// The policy in their shadow; likewise.
     pub(crate) shadow: Option<String>,
+    /// Whether the answers of processes are recorded.
+    pub(crate) record: bool,
 }
 
 impl Changes {
@@ -92,7 +97,8 @@ fn load_one(
     };
     let mut registry = Bench::built_in().registry;
     let model_files = register_profiles(&mut study, folder, &mut registry)?;
-    let outside = register_policies(&mut study, folder, changes, &mut registry)?;
+    let recordings = recordings(&study, changes);
+    let outside = register_policies(&mut study, folder, changes, &recordings, &mut registry)?;
     let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
     let plan = Plan::new(study, scenarios, &registry);
     let plan = plan.map_err(|error| unplanned(error, &origin))?;
@@ -100,6 +106,7 @@ fn load_one(
         plan,
         model_files,
         outside,
+        recordings,
         warnings,
     })
 }
@@ -121,12 +128,25 @@ fn register_profiles(
     Ok(files)
 }
 
+/// A recording for each process of a study, if they are recorded.
+fn recordings(study: &Study, changes: &Changes) -> Recordings {
+    if !changes.record {
+        return Recordings::default();
+    }
+    let policies = changes.policies.as_ref().unwrap_or(&study.policies);
+    let shadow = changes.shadow.iter().chain(&study.shadow);
+    let references = policies.iter().chain(shadow);
+    let references: Vec<Reference> = references.filter_map(|text| text.parse().ok()).collect();
+    Recordings::begin(references.iter().flat_map(Reference::files))
+}
+
 /// Registers the policies of a study that are files or several in one, and puts what they are called
 /// in the place of what the study says, or of what is to be instead.
 fn register_policies(
     study: &mut Study,
     folder: Option<&Path>,
     changes: &Changes,
+    recordings: &Recordings,
     registry: &mut Registry,
 ) -> Result<Vec<LoadedFile>, Failure> {
     let beside = folder.unwrap_or(Path::new(""));
@@ -134,8 +154,12 @@ fn register_policies(
     if let Some(policies) = &changes.policies {
         let mut names = Vec::new();
         for written in policies {
-            let registered =
-                policies::register(registry, &policies::parse(written)?, Path::new(HERE))?;
+            let registered = policies::register_with(
+                registry,
+                &policies::parse(written)?,
+                Path::new(HERE),
+                recordings,
+            )?;
             names.push(registered.name);
             outside.extend(registered.files);
         }
@@ -144,19 +168,27 @@ fn register_policies(
         for index in 0..study.policies.len() {
             let written = study.policies[index].clone();
             let policy = NamedPolicy::Live(index);
-            outside.extend(register_one(study, policy, &written, beside, registry)?);
+            outside.extend(register_one(
+                study, policy, &written, beside, recordings, registry,
+            )?);
         }
     }
     match (&changes.shadow, study.shadow.clone()) {
         (Some(written), _) => {
-            let registered =
-                policies::register(registry, &policies::parse(written)?, Path::new(HERE))?;
+            let registered = policies::register_with(
+                registry,
+                &policies::parse(written)?,
+                Path::new(HERE),
+                recordings,
+            )?;
             study.shadow = Some(registered.name);
             outside.extend(registered.files);
         }
         (None, Some(written)) => {
             let policy = NamedPolicy::Shadow;
-            outside.extend(register_one(study, policy, &written, beside, registry)?);
+            outside.extend(register_one(
+                study, policy, &written, beside, recordings, registry,
+            )?);
         }
         (None, None) => {}
     }
@@ -173,6 +205,7 @@ fn register_one(
     policy: NamedPolicy,
     written: &str,
     folder: &Path,
+    recordings: &Recordings,
     registry: &mut Registry,
 ) -> Result<Vec<LoadedFile>, Failure> {
     let reference: Reference = written.parse().map_err(|error: ReferenceError| {
@@ -181,7 +214,7 @@ fn register_one(
     match &reference {
         Reference::Named { parameters, .. } if parameters.is_empty() => Ok(Vec::new()),
         _ => {
-            let registered = policies::register(registry, &reference, folder)?;
+            let registered = policies::register_with(registry, &reference, folder, recordings)?;
             study.rename_policy(policy, registered.name)?;
             Ok(registered.files)
         }

@@ -159,6 +159,31 @@ fn a_policy_that_answers_as_it_pleases_marks_its_study() {
     place.run(&["verify", "out"]).expect(0);
 }
 
+#[test]
+fn a_policy_that_answers_as_it_pleases_is_replayed_from_what_was_recorded() {
+    let place = with(
+        r#"say(id=message["id"], verdict=random.choice(["allow", "block"]), rule="a_coin", denial="outside_user_goal")"#,
+    );
+    let policies = ["none", "process:odd.process.ron"];
+    let record = ["--record-decisions"];
+    study(&place, "smoke", &policies, "out", &record).expect(0);
+    // No process is started: that of the record would not even begin.
+    place.write("odd.py", place.read("odd.py"));
+    let done = place.run(&["replay", "out"]).expect(0);
+    assert!(
+        done.out.contains("1008 rows replayed: 1008 the same"),
+        "{}",
+        done.out
+    );
+    place.run(&["verify", "out"]).expect(0);
+    let recording = place.read("out/process_odd.decisions.jsonl");
+    place.write(
+        "out/process_odd.decisions.jsonl",
+        recording.replacen("a_coin", "b_coin", 1),
+    );
+    place.run(&["replay", "out"]).fails(3, &["decisions.jsonl"]);
+}
+
 /// What was hashed is what runs: a file that changes itself changes nothing, and what it writes stays
 /// in a folder of its own.
 #[test]
