@@ -110,9 +110,9 @@ mod tests {
 
     fn scene() -> Scene {
         Scene::parse(
-            include_str!("../worlds/demos/case2_partner_meeting.ron"),
-            include_str!("../worlds/demos/case2_partner_meeting.script.ron"),
-            "case2_partner_meeting",
+            include_str!("../worlds/demos/case1_violation_commits.ron"),
+            include_str!("../worlds/demos/case1_violation_commits.script.ron"),
+            "case1_violation_commits",
         )
         .expect("a shipped world")
     }

@@ -16,9 +16,13 @@ use super::reports;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recordings(BTreeMap<String, Decisions>);
 
+/// How the file of a recording ends.
+pub(crate) const RECORDING: &str = ".decisions.jsonl";
+
 /// The file in which the recording of a policy lies.
+#[cfg(feature = "process")]
 fn file(name: &str) -> String {
-    format!("{}.decisions.jsonl", name.replace(':', "_"))
+    format!("{}{RECORDING}", name.replace(':', "_"))
 }
 
 impl Recordings {

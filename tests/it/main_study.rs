@@ -15,8 +15,11 @@ use worlds::spec::Stage;
 use crate::profiles::family_scenes;
 use crate::support::{POLICIES, root, shipped};
 
+/// Why something occurs in no shipped study.
+const OUTSIDE: &str = "of policies from outside, which no shipped study has: `cli/outside.rs`";
+
 /// Columns that are zero or null in every shipped study, and why.
-const NEVER: [(&str, &str); 5] = [
+const NEVER: [(&str, &str); 16] = [
     ("failure", "no shipped model fails"),
     (
         "br_out_of_region",
@@ -25,10 +28,28 @@ const NEVER: [(&str, &str); 5] = [
     ("exact_proposal", "search studies only"),
     ("goal_matched_commit", "search studies only"),
     ("off_target_commit", "search studies only"),
+    ("plugin_faults", OUTSIDE),
+    ("policy_content", OUTSIDE),
+    ("shadow", OUTSIDE),
+    ("shadow_hash", OUTSIDE),
+    ("shadow_proposals", OUTSIDE),
+    ("shadow_covered", OUTSIDE),
+    ("shadow_differs", OUTSIDE),
+    ("shadow_refuses", OUTSIDE),
+    ("shadow_refuses_authorized", OUTSIDE),
+    ("shadow_permits", OUTSIDE),
+    ("shadow_dropped", OUTSIDE),
 ];
 
 /// Rules that no policy of a shipped study can name, and why.
-const UNUSED_RULES: [(&str, &str); 1] = [("rewrite_conflict", "composed policies only")];
+const UNUSED_RULES: [(&str, &str); 7] = [
+    ("rewrite_conflict", "composed policies only")("allow_listed_action", OUTSIDE),
+    ("facts_missing", OUTSIDE),
+    ("plugin_fault", OUTSIDE),
+    ("tainted_recipient", OUTSIDE),
+    ("too_many_commits", OUTSIDE),
+    ("unlisted_action", OUTSIDE),
+];
 
 /// The rows of a shipped study, run by the program.
 fn rows(study: &str, threads: &str) -> Vec<Row> {

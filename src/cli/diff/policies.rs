@@ -1,14 +1,16 @@
 //! Two policies, or two versions of one: on which calls of a study they rule differently. Both are asked
 //! in the shadow of one and the same policy, so neither changes what the other sees.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use containment_bench::Bench;
 use containment_bench::outside::LoadedFile;
 use engine::Rollout;
-use plugins::compose::shadow::Sighting;
+use engine::export::names::word;
+use plugins::compose::shadow::{ProposedCall, Sighting};
 use plugins::ids::CallId;
-use plugins::policy::Hook;
+use plugins::policy::{DEFAULT_ALLOW, Hook, VerdictKind};
 use plugins::trace::Trace;
 use serde_json::{Value, json};
 use study::plan::{Group, Plan};
@@ -101,7 +103,19 @@ fn name(plan: &Plan) -> String {
 struct Sighted {
     group: Group,
     trace: Trace,
-    on_calls: Vec<Sighting>,
+    /// By call; a policy that is not asked about calls has none.
+    on_calls: BTreeMap<ProposedCall, Sighting>,
+}
+
+impl Sighted {
+    /// What was ruled on a call: nothing was asked of a policy that has nothing to say.
+    fn ruled(&self, call: &ProposedCall) -> (Ruled, bool) {
+        let nothing = || (word(&VerdictKind::Allow), DEFAULT_ALLOW.to_owned(), true);
+        let seen = self.on_calls.get(call);
+        let seen = seen.map(|seen| (word(&seen.observed), seen.rule.clone(), seen.is_covered()));
+        let (verdict, rule, is_covered) = seen.unwrap_or_else(nothing);
+        (Ruled { verdict, rule }, is_covered)
+    }
 }
 
 fn sighted(plan: &Plan, group: Group) -> Sighted {
@@ -109,12 +123,11 @@ fn sighted(plan: &Plan, group: Group) -> Sighted {
     let plugins = runner::plugins(plan, group, 0);
     let mut rollout = Rollout::new(scenario, plugins, &runner::setting(plan, group));
     rollout.run();
-    let on_calls = rollout.shadow_log().map_or_else(Vec::new, |log| {
+    let on_calls = rollout.shadow_log().map_or_else(BTreeMap::new, |log| {
         let counts = log.counts().map(|(sighting, _)| sighting);
         let on_calls = counts.filter(|sighting| sighting.hook == Hook::Proposal);
-        let mut on_calls: Vec<Sighting> = on_calls.cloned().collect();
-        on_calls.sort_by_key(|sighting| sighting.call);
-        on_calls
+        let by_call = on_calls.filter_map(|sighting| Some((sighting.call?, sighting.clone())));
+        by_call.collect()
     });
     Sighted {
         group,
@@ -126,17 +139,20 @@ fn sighted(plan: &Plan, group: Group) -> Sighted {
 impl Comparison {
     fn add(&mut self, plan: &Plan, one: &Sighted, other: &Sighted) {
         let scenario = &plan.scenarios[one.group.scenario].scenario;
-        for (first, second) in one.on_calls.iter().zip(&other.on_calls) {
+        let mut calls: Vec<&ProposedCall> = one.on_calls.keys().collect();
+        calls.extend(other.on_calls.keys());
+        calls.sort_unstable();
+        calls.dedup();
+        for proposed in calls {
+            let [(first, covers), (second, also_covers)] =
+                [one, other].map(|side| side.ruled(proposed));
             self.calls += 1;
-            self.covered[0] += u64::from(first.is_covered());
-            self.covered[1] += u64::from(second.is_covered());
-            let ruled = [first, second].map(|sighting| Ruled {
-                verdict: engine::export::names::word(&sighting.observed),
-                rule: sighting.rule.clone(),
-            });
-            let Some(proposed) = first.call.filter(|_| ruled[0] != ruled[1]) else {
+            self.covered[0] += u64::from(covers);
+            self.covered[1] += u64::from(also_covers);
+            if first == second {
                 continue;
-            };
+            }
+            let ruled = [first, second];
             let call = &one.trace.calls[proposed.id.index()];
             let proposal = one.trace.events.iter().find(|event| {
                 event.what == plugins::trace::Happening::Proposed { call: proposed.id }

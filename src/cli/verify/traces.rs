@@ -9,6 +9,7 @@ use study::row::{Identity, Row};
 use super::check::{Check, Trouble};
 use super::found::{Found, Listed};
 use super::scenes::Worlds;
+use crate::cli::decisions::RECORDING;
 use crate::cli::differences;
 use crate::cli::exit::Exit;
 use crate::cli::files::{self, MAX_RESULT_BYTES};
@@ -76,7 +77,8 @@ pub(super) fn check(
 
 /// Lines of JSON that are not the scenarios are traces.
 fn is_trace(file: &Listed) -> bool {
-    file.name.ends_with(".jsonl") && file.name != SCENARIOS
+    let is_recording = file.name.ends_with(RECORDING);
+    file.name.ends_with(".jsonl") && file.name != SCENARIOS && !is_recording
 }
 
 fn named(row: &Row) -> ((&str, &str, &str, u64), &Identity) {

@@ -92,6 +92,8 @@ fn what_no_law_sees_is_known() {
         .iter()
         .skip_while(|column| column.spec.name != "events")
         .filter(|column| column.spec.stages != Stages::Search)
+        // These rows have no shadow.
+        .filter(|column| !column.spec.name.starts_with("shadow"))
         .map(|column| column.spec.name)
         .collect();
     for _ in 0..100 {

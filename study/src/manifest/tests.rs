@@ -114,11 +114,11 @@ fn a_manifest_changed_by_hand_is_refused() {
     assert!(matches!(error, ManifestError::Digest { .. }), "{error}");
     let other = manifest()
         .to_json()
-        .replacen("\"schema\": 3", "\"schema\": 4", 1);
+        .replacen("\"schema\": 4", "\"schema\": 3", 1);
     let message = Manifest::from_json(&other).unwrap_err().to_string();
     assert_eq!(
         message,
-        "the manifest has schema 4, this build reads schema 3"
+        "the manifest has schema 3, this build reads schema 4"
     );
     let more = manifest()
         .to_json()

@@ -125,3 +125,38 @@ impl Shadowed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_shadow_are_no_more_than_the_whole() {
+        let sound = Shadowed {
+            shadow: Some("observed".into()),
+            shadow_hash: Some(Hash(1)),
+            shadow_proposals: Some(9),
+            shadow_covered: Some(8),
+            shadow_differs: Some(5),
+            shadow_refuses: Some(3),
+            shadow_refuses_authorized: Some(2),
+            shadow_permits: Some(2),
+            shadow_dropped: Some(0),
+        };
+        assert!(sound.adds_up());
+        assert!(Shadowed::default().adds_up());
+        let changes: [fn(&mut Shadowed); 6] = [
+            |row| row.shadow = None,
+            |row| row.shadow_dropped = None,
+            |row| row.shadow_covered = Some(10),
+            |row| row.shadow_differs = Some(4),
+            |row| row.shadow_refuses_authorized = Some(4),
+            |row| row.shadow_permits = Some(3),
+        ];
+        for change in changes {
+            let mut row = sound.clone();
+            change(&mut row);
+            assert!(!row.adds_up(), "{row:?}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ fn run_prints_one_row() {
     assert_eq!(done.out.lines().count(), 1);
     assert_eq!(done.err, "");
     let row = done.json();
-    assert_eq!(row["schema"], 5);
+    assert_eq!(row["schema"], 6);
     assert_eq!(row["seed"], 7);
     assert_eq!(row["scenario_id"], CASE_2);
     assert_eq!(row["authorized_tainted_action_success"], 1);

@@ -53,7 +53,10 @@ fn each_fault_of_a_process_is_a_refusal_that_is_counted_and_told() {
         ("raise ValueError('no such rule')", "no such rule"),
         ("time.sleep(60)", "300"),
         ("print('not json', flush=True)", "not json"),
-        (r#"say(id=message["id"] + 7, verdict="allow")"#, "another"),
+        (
+            r#"say(id=message["id"] + 7, verdict="allow")"#,
+            "answers question",
+        ),
         (r#"say(id=message["id"], verdict="maybe")"#, "maybe"),
         (
             r#"say(id=message["id"], verdict="quarantine", rule="a")"#,
@@ -134,16 +137,12 @@ fn a_policy_that_answers_as_it_pleases_marks_its_study() {
         {ALLOW}"#
     ));
     let done = place
-        .run(&["plugin", "check", "process:odd.process.ron"])
+        .run(&["plugin", "check", "odd.process.ron", "--rounds", "2"])
         .expect(4);
     assert!(done.out.contains("two answers"), "{}", done.out);
     let policies = ["none", "process:odd.process.ron"];
     let done = study(&place, "smoke", &policies, "out", &[]).expect(0);
-    assert!(
-        done.err.contains("cannot be expected to come out the same"),
-        "{}",
-        done.err
-    );
+    assert!(done.err.contains("cannot be expected"), "{}", done.err);
     let manifest: serde_json::Value =
         serde_json::from_str(&place.read("out/manifest.json")).expect("a manifest");
     assert_eq!(
