@@ -43,7 +43,8 @@ const NEVER: [(&str, &str); 16] = [
 
 /// Rules that no policy of a shipped study can name, and why.
 const UNUSED_RULES: [(&str, &str); 7] = [
-    ("rewrite_conflict", "composed policies only")("allow_listed_action", OUTSIDE),
+    ("rewrite_conflict", "composed policies only"),
+    ("allow_listed_action", OUTSIDE),
     ("facts_missing", OUTSIDE),
     ("plugin_fault", OUTSIDE),
     ("tainted_recipient", OUTSIDE),

@@ -107,7 +107,7 @@ fn unusable(error: &JournalError) -> Failure {
             "`--resume` goes on with them; remove the file to begin anew"
         }
         JournalError::OtherStudy { .. } => {
-            "the study, a world, a script or the program has changed since: remove the file to begin \
+            "the study, a policy, a world, a script or the program has changed since: remove the file to begin \
              anew, or name another folder with `--out`"
         }
         JournalError::OtherShard { .. } => {

@@ -176,7 +176,7 @@ fn another_version_is_named() {
     );
     let json = some_row()
         .to_json()
-        .replacen("\"schema\":5", "\"schema\":7", 1);
+        .replacen("\"schema\":6", "\"schema\":7", 1);
     let error = Row::from_json(&json).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -132,7 +132,7 @@ fn a_policy_that_never_answers_begins_no_study() {
 #[test]
 fn a_policy_that_answers_as_it_pleases_marks_its_study() {
     let place = with(&format!(
-        r#"say(id=message["id"], verdict=random.choice(["allow", "block"]), rule="a_coin")
+        r#"say(id=message["id"], verdict=random.choice(["allow", "block"]), rule="a_coin", denial="outside_user_goal")
         continue
         {ALLOW}"#
     ));
