@@ -123,7 +123,7 @@ pub(crate) fn existing(written: &[String], folders: &[PathBuf]) -> Vec<FileRefer
 }
 
 /// Whether a reference, as it was written, names a process.
-pub(crate) fn is_process(written: &String) -> bool {
+pub(crate) fn is_process(written: &str) -> bool {
     !is_played(written, &Recordings::default())
 }
 

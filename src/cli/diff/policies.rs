@@ -109,9 +109,9 @@ struct Sighted {
 
 impl Sighted {
     /// What was ruled on a call: nothing was asked of a policy that has nothing to say.
-    fn ruled(&self, call: &ProposedCall) -> (Ruled, bool) {
+    fn ruled(&self, call: ProposedCall) -> (Ruled, bool) {
         let nothing = || (word(&VerdictKind::Allow), DEFAULT_ALLOW.to_owned(), true);
-        let seen = self.on_calls.get(call);
+        let seen = self.on_calls.get(&call);
         let seen = seen.map(|seen| (word(&seen.observed), seen.rule.clone(), seen.is_covered()));
         let (verdict, rule, is_covered) = seen.unwrap_or_else(nothing);
         (Ruled { verdict, rule }, is_covered)
@@ -139,7 +139,7 @@ fn sighted(plan: &Plan, group: Group) -> Sighted {
 impl Comparison {
     fn add(&mut self, plan: &Plan, one: &Sighted, other: &Sighted) {
         let scenario = &plan.scenarios[one.group.scenario].scenario;
-        let mut calls: Vec<&ProposedCall> = one.on_calls.keys().collect();
+        let mut calls: Vec<ProposedCall> = one.on_calls.keys().copied().collect();
         calls.extend(other.on_calls.keys());
         calls.sort_unstable();
         calls.dedup();

@@ -64,8 +64,8 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
             let is_little = events.fold(0, u64::saturating_add) <= MOST_EVENTS;
             // A plan loads every policy of the study, and a process is run by being loaded.
             let may_load = |manifest: &&Manifest| {
-                let written = manifest.circumstances.policy_files.iter();
-                worlds.library.runs_processes() || !written.clone().any(policies::is_process)
+                let mut written = manifest.circumstances.policy_files.iter();
+                worlds.library.runs_processes() || !written.any(|it| policies::is_process(it))
             };
             let plan = found.manifest.as_ref().filter(|_| is_little);
             let plan = plan.filter(may_load);
