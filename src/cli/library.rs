@@ -142,6 +142,14 @@ impl Library {
         self
     }
 
+    /// What policies that are called so are with their files.
+    pub(crate) fn written(&self, names: &[&str]) -> Option<Vec<String>> {
+        let names = names.iter();
+        names
+            .map(|name| policies::found(name, &self.policies))
+            .collect()
+    }
+
     /// Whether processes are run that a record names.
     pub(crate) const fn runs_processes(&self) -> bool {
         self.processes
@@ -192,6 +200,7 @@ impl Library {
         let mut bench = Bench::built_in();
         let model_file = profiles::register_found(&mut bench.registry, model, &self.profiles)?;
         let mut outside = Vec::new();
+        let mut written = BTreeMap::new();
         for name in policies {
             if !self.processes && !policies::is_played(name, &self.recordings) {
                 return Err(no_consent(name));
@@ -199,12 +208,14 @@ impl Library {
             let files = &self.policies;
             let registered =
                 policies::register_called(&mut bench.registry, name, files, &self.recordings)?;
+            written.insert(registered.name, registered.written);
             outside.extend(registered.files);
         }
         let equipped = Equipped {
             bench,
             model_file,
             outside,
+            written,
         };
         self.equipped.insert(names, equipped.clone());
         Ok(equipped)
@@ -239,6 +250,8 @@ struct Equipped {
     bench: Bench,
     model_file: Option<PathBuf>,
     outside: Vec<LoadedFile>,
+    /// How the policies are named on a command line.
+    written: BTreeMap<String, String>,
 }
 
 fn missing_world(identity: &str, hash: &str, others: usize) -> Failure {
@@ -273,6 +286,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
         bench,
         model_file,
         outside,
+        written,
     } = library.bench(&identity.model, &policies)?;
     let case = Case {
         bench,
@@ -280,7 +294,7 @@ pub(crate) fn case_of_row(row: &Row, library: &mut Library) -> Result<(Case, Cho
         model_file,
         recording: None,
         shadow: shadow.map(Choice::from),
-        written: written(&outside),
+        written,
         outside,
         setting: Setting {
             key: key(&scene, identity.study_seed, identity.seed, stratum),
@@ -315,6 +329,7 @@ pub(crate) fn case_of_trace(
         bench,
         model_file,
         outside,
+        written,
     } = library.bench(model, &[&policy.name])?;
     let case = Case {
         bench,
@@ -322,7 +337,7 @@ pub(crate) fn case_of_trace(
         model_file,
         recording: None,
         shadow: None,
-        written: written(&outside),
+        written,
         outside,
         setting: Setting {
             key: key(
@@ -338,14 +353,6 @@ pub(crate) fn case_of_trace(
         world,
     };
     Ok((case, policy))
-}
-
-/// How the policies from files are named on a command line.
-fn written(outside: &[LoadedFile]) -> BTreeMap<String, String> {
-    let files = outside.iter();
-    files
-        .map(|file| (file.reference.name(), policies::written(file)))
-        .collect()
 }
 
 fn key(scene: &Scene, study_seed: u64, seed: u64, stratum: Option<Stratum>) -> RolloutKey {

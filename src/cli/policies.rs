@@ -135,13 +135,17 @@ pub(crate) fn is_played(written: &str, recordings: &Recordings) -> bool {
 
 /// How a policy from a file was written, in the form that reads back.
 pub(crate) fn written(file: &LoadedFile) -> String {
-    let FileReference { host, path } = &file.reference;
-    let is_plain = |letter: char| !" ,()\"".contains(letter);
-    if path.chars().all(is_plain) {
-        format!("{}:{path}", host.name())
-    } else {
-        format!("{}:\"{path}\"", host.name())
-    }
+    Reference::File(file.reference.clone()).written()
+}
+
+/// What a policy that is called `name` is with its files, which are looked for among `files`.
+pub(crate) fn found(name: &str, files: &[FileReference]) -> Option<String> {
+    let reference: Reference = name.parse().ok()?;
+    let found = reference.with_files(&|file| {
+        let known = files.iter().find(|known| known.name() == file.name());
+        known.unwrap_or(file).clone()
+    });
+    Some(found.written())
 }
 
 /// Why a policy could not be registered.
@@ -261,16 +265,46 @@ pub(crate) fn not_deterministic(name: &str) -> Problem {
 
 /// What a file names that a world does not have.
 pub(crate) fn foreign_names(file: &LoadedFile, briefing: &Briefing) -> Vec<Problem> {
-    let path = Path::new(&file.reference.path);
-    let name = files::shown(path);
-    let Ok(text) = files::text(path, files::MAX_SOURCE_BYTES) else {
+    let Ok(text) = files::text(&file.path, files::MAX_SOURCE_BYTES) else {
         return Vec::new();
     };
     let mistakes = outside::foreign_names(file.reference.host, &text, briefing);
+    problems(file, &text, &mistakes)
+}
+
+fn problems(file: &LoadedFile, text: &str, mistakes: &[Mistake]) -> Vec<Problem> {
+    let name = files::shown(&file.path);
     let mistakes = mistakes.iter();
     mistakes
-        .map(|mistake| problem(&name, Some(&text), mistake))
+        .map(|mistake| problem(&name, Some(text), mistake))
         .collect()
+}
+
+/// Worlds that a text in Cedar is held against at most: that takes some milliseconds for each.
+const MOST_HELD_AGAINST: usize = 20;
+
+/// What files name that no world has: a misspelt name makes a rule say nothing, and says so nowhere.
+pub(crate) fn unknown_names(files: &[LoadedFile], worlds: &[&Briefing]) -> Vec<Complaint> {
+    let mut complaints = Vec::new();
+    for file in files {
+        let host = file.reference.host;
+        let is_held = host == Host::Rules || worlds.len() <= MOST_HELD_AGAINST;
+        let text = files::text(&file.path, files::MAX_SOURCE_BYTES);
+        let (true, Ok(text), Some(first)) = (is_held, text, worlds.first()) else {
+            continue;
+        };
+        let mut unknown = outside::foreign_names(host, &text, first);
+        for world in &worlds[1..] {
+            if unknown.is_empty() {
+                break;
+            }
+            let here = outside::foreign_names(host, &text, world);
+            unknown.retain(|mistake| here.iter().any(|other| other.place == mistake.place));
+        }
+        let told = problems(file, &text, &unknown).into_iter();
+        complaints.extend(told.map(|problem| problem.warning().into()));
+    }
+    complaints
 }
 
 /// Tells the first faults of policies from files, each with the end of its standard error.

@@ -30,6 +30,9 @@ const SHOWN_ROWS: usize = 10;
 /// The column, and the key of a header, that is another if the script is.
 const SCRIPT_HASH: &str = "profile_hash";
 
+/// The column that is another if the file of a policy is.
+const POLICY_CONTENT: &str = "policy_content";
+
 /// The options of `replay`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -124,10 +127,15 @@ fn difference_text(row: &Row, cells: &[CellDifference]) -> String {
 /// Why a row is another one now: two runs of this program differ, the script is another, or the row.
 fn cause(case: &Case, policy: &Choice, cells: &[CellDifference]) -> Result<String, Failure> {
     let runs = [one_run(case, policy)?, one_run(case, policy)?];
+    let is_other_policy = cells.iter().any(|cell| cell.column == POLICY_CONTENT);
     let is_other_script = cells.iter().any(|cell| cell.column == SCRIPT_HASH);
     Ok(
         match differences::first_event(&runs[0].events(), &runs[1].events()) {
             Some(difference) => difference.text(["  one run", "  another run"]),
+            None if is_other_policy => format!(
+                "  the policy `{}` is another than it was: its file has changed since\n",
+                policy.name
+            ),
             None if is_other_script => format!("  {}\n", other_script(case)),
             None => {
                 "  this program gives the same trace each time; the row was written by another \

@@ -26,6 +26,8 @@ use reference::{FileReference, Operator, Reference};
 pub struct Registered {
     /// What it is called there, in rows and in tables.
     pub name: String,
+    /// How it was named, in the form that reads back.
+    pub written: String,
     /// The policies from files in it, each by what it is called.
     pub files: Vec<LoadedFile>,
 }
@@ -35,6 +37,8 @@ pub struct Registered {
 pub struct LoadedFile {
     /// What named it, with the path as it was written.
     pub reference: FileReference,
+    /// The file.
+    pub path: PathBuf,
     /// What the file holds.
     pub policy: LoadedPolicy,
 }
@@ -93,7 +97,11 @@ pub fn register_with(
     let mut files = Vec::new();
     let place = Place { folder, decisions };
     let name = put(registry, reference, &place, &mut files)?.name;
-    Ok(Registered { name, files })
+    Ok(Registered {
+        name,
+        written: reference.written(),
+        files,
+    })
 }
 
 /// Where files are, and what was recorded of them.
@@ -151,6 +159,7 @@ fn put(
             let summary = policy.summary.clone();
             files.push(LoadedFile {
                 reference: file.clone(),
+                path: place.folder.join(&file.path),
                 policy,
             });
             add(registry, reference, summary, identity, factory)

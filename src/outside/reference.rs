@@ -148,6 +148,35 @@ impl Reference {
         }
     }
 
+    /// The same with its paths: it reads back as this reference.
+    #[must_use]
+    pub fn written(&self) -> String {
+        self.text(&|file| format!("{}:{}", file.host.name(), quoted(&file.path)))
+    }
+
+    fn text(&self, of_file: &dyn Fn(&FileReference) -> String) -> String {
+        match self {
+            Self::Named { name, parameters } if parameters.is_empty() => name.clone(),
+            Self::Named { name, parameters } => {
+                let given = parameters.iter();
+                let given = given.map(|(key, value)| format!("{key}={}", quoted(value)));
+                format!("{name}({})", given.collect::<Vec<_>>().join(","))
+            }
+            Self::File(file) => of_file(file),
+            Self::Composed { operator, members } => {
+                let members = members.iter().map(|(number, member)| {
+                    let member = member.text(of_file);
+                    match operator {
+                        Operator::Priority => format!("{number}:{member}"),
+                        Operator::Strictest | Operator::FirstHit => member,
+                    }
+                });
+                let members = members.collect::<Vec<_>>().join(",");
+                format!("{}({members})", operator.name())
+            }
+        }
+    }
+
     /// The same with every file replaced.
     #[must_use]
     pub fn with_files(&self, replace: &impl Fn(&FileReference) -> FileReference) -> Self {
@@ -170,23 +199,7 @@ impl Reference {
 /// What the policy is called in rows and tables. It reads back as a reference with shorter paths.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Named { name, parameters } if parameters.is_empty() => f.write_str(name),
-            Self::Named { name, parameters } => {
-                let given = parameters.iter();
-                let given = given.map(|(key, value)| format!("{key}={}", quoted(value)));
-                write!(f, "{name}({})", given.collect::<Vec<_>>().join(","))
-            }
-            Self::File(file) => f.write_str(&file.name()),
-            Self::Composed { operator, members } => {
-                let members = members.iter().map(|(number, member)| match operator {
-                    Operator::Priority => format!("{number}:{member}"),
-                    Operator::Strictest | Operator::FirstHit => member.to_string(),
-                });
-                let members = members.collect::<Vec<_>>().join(",");
-                write!(f, "{}({members})", operator.name())
-            }
-        }
+        f.write_str(&self.text(&FileReference::name))
     }
 }
 
@@ -439,6 +452,8 @@ mod tests {
         ] {
             assert_eq!(name(text), called);
             assert_eq!(name(called), called, "what it is called names it too");
+            let reference: Reference = text.parse().expect(text);
+            assert_eq!(reference.written().parse(), Ok(reference), "it reads back");
         }
     }
 

@@ -99,7 +99,12 @@ fn load_one(
     let model_files = register_profiles(&mut study, folder, &mut registry)?;
     let recordings = recordings(&study, changes);
     let outside = register_policies(&mut study, folder, changes, &recordings, &mut registry)?;
-    let (scenarios, warnings) = planned(&study.worlds, folder, &origin)?;
+    let (scenarios, mut warnings) = planned(&study.worlds, folder, &origin)?;
+    let worlds = scenarios.iter().map(|planned| &planned.scenario.briefing);
+    warnings.extend(policies::unknown_names(
+        &outside,
+        &worlds.collect::<Vec<_>>(),
+    ));
     let plan = Plan::new(study, scenarios, &registry);
     let plan = plan.map_err(|error| unplanned(error, &origin))?;
     Ok(LoadedPlan {

@@ -69,7 +69,13 @@ pub(super) fn check(found: &Found, worlds: &mut Worlds, wanted: Wanted) -> Check
             };
             let plan = found.manifest.as_ref().filter(|_| is_little);
             let plan = plan.filter(may_load);
-            let all = plan.and_then(|manifest| plan_of(manifest, &found.folder));
+            let all = plan.and_then(|manifest| {
+                let as_written = Changes::of_seed(manifest.frozen.study_seed);
+                plan_of(manifest, &found.folder, &as_written).or_else(|| {
+                    let changed = changed(manifest, worlds)?;
+                    plan_of(manifest, &found.folder, &changed)
+                })
+            });
             let all = all.and_then(|plan| all_of(rows, &plan));
             all.unwrap_or_else(|| some(&positioned(rows, |_| true), worlds, count))
         }
@@ -101,13 +107,24 @@ fn replayable(
     check.looked_at_also(&more)
 }
 
-/// The plan of a result, if there is one that freezes everything as the manifest does.
-fn plan_of(manifest: &Manifest, folder: &Path) -> Option<Plan> {
+/// The policies and the shadow of a manifest, for a study that was run under others than its file names.
+fn changed(manifest: &Manifest, worlds: &Worlds) -> Option<Changes> {
     let frozen = &manifest.frozen;
-    let changes = Changes::of_seed(frozen.study_seed);
+    let policies: Vec<&str> = frozen.policies.iter().map(|it| &*it.name).collect();
+    let shadow: Vec<&str> = frozen.shadow.iter().map(|it| &*it.name).collect();
+    Some(Changes {
+        policies: Some(worlds.library.written(&policies)?),
+        shadow: worlds.library.written(&shadow)?.pop(),
+        ..Changes::of_seed(frozen.study_seed)
+    })
+}
+
+/// The plan of a result, if there is one that freezes everything as the manifest does.
+fn plan_of(manifest: &Manifest, folder: &Path, changes: &Changes) -> Option<Plan> {
+    let frozen = &manifest.frozen;
     let is_it = |plan: &Plan| Manifest::freeze(plan).frozen == *frozen;
     let Some(file) = &manifest.circumstances.study_file else {
-        let shipped = plans::load_shipped(&frozen.name, &changes).ok()?;
+        let shipped = plans::load_shipped(&frozen.name, changes).ok()?;
         return Some(shipped.plan).filter(is_it);
     };
     // It was named relative to the folder where the study ran: this one, or one around the result.
@@ -116,7 +133,7 @@ fn plan_of(manifest: &Manifest, folder: &Path) -> Option<Plan> {
     let places = std::iter::once(PathBuf::from(file)).chain(around);
     let loaded = places
         .filter(|place| place.is_file())
-        .filter_map(|place| plans::load(Some(&place), &changes).ok());
+        .filter_map(|place| plans::load(Some(&place), changes).ok());
     loaded.map(|loaded| loaded.plan).find(is_it)
 }
 

@@ -31,9 +31,8 @@ use std::sync::Arc;
 
 use cedar_policy::ffi::DetailedError;
 use cedar_policy::{Authorizer, EntityUid, PolicySet};
-use plugins::loaded::{LoadedPolicy, Mistake};
+use plugins::loaded::{LoadedPolicy, Mistake, content_hash};
 use plugins::policy::{Hook, Hooks};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::clause::Clause;
 pub use crate::limits::{MAX_BYTES, MAX_CHAIN, MAX_NESTING, MAX_POLICIES};
@@ -64,7 +63,7 @@ pub fn load(text: &str) -> Result<LoadedPolicy, Vec<Mistake>> {
         kind: "cedar",
         version: VERSION,
         summary: summary(text),
-        content: xxh3_128(text.as_bytes()),
+        content: content_hash([text.as_bytes()]),
         make: Arc::new(move || Box::new(CedarPolicy::new(Arc::clone(&program)))),
         faults: None,
     })

@@ -37,6 +37,7 @@ pub(crate) fn spawn(mut command: Command, folder: &Path, limits: Limits) -> io::
     let folder = folder.to_owned();
     let spawning = move || {
         restrict_thread(&folder);
+        forbid_calls();
         start(&mut command)
     };
     let started = std::thread::Builder::new().spawn(spawning)?.join();
@@ -149,6 +150,84 @@ fn landlocked(folder: &Path) -> Result<landlock::RestrictionStatus, landlock::Ru
         rules = rules.add_rule(PathBeneath::new(nowhere, file))?;
     }
     rules.restrict_self()
+}
+
+/// Keeps this thread, and what it starts, from system calls that reach other processes or change the
+/// rights of files: what Landlock leaves open. Whether it could.
+#[cfg(target_os = "linux")]
+fn forbid_calls() -> bool {
+    forbidden().is_ok_and(|program| seccompiler::apply_filter(&program).is_ok())
+}
+
+/// Other systems have no such filter.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn forbid_calls() -> bool {
+    false
+}
+
+/// The filter: a forbidden call fails as if it were not permitted.
+#[cfg(target_os = "linux")]
+fn forbidden() -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
+    use std::collections::BTreeMap;
+
+    use seccompiler::{
+        SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    };
+
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        calls::ALWAYS.iter().map(|&call| (call, vec![])).collect();
+    // About oneself they do no harm: 0 is the caller.
+    for &(call, argument) in calls::OF_OTHERS {
+        let other = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
+        rules.insert(call, vec![SeccompRule::new(vec![other])?]);
+    }
+    let not_permitted = SeccompAction::Errno(rustix::io::Errno::PERM.raw_os_error().unsigned_abs());
+    let machine = std::env::consts::ARCH.try_into()?;
+    SeccompFilter::new(rules, SeccompAction::Allow, not_permitted, machine)?.try_into()
+}
+
+/// Numbers of system calls.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod calls {
+    /// Forbidden whatever they are about: `ptrace`, `process_vm_readv` and `writev`, `ioprio_set`, and
+    /// what changes rights, owners, times and extended attributes of files.
+    pub(super) const ALWAYS: &[i64] = &[
+        101, 310, 311, 251, // other processes
+        90, 91, 268, 452, // chmod, fchmod, fchmodat, fchmodat2
+        92, 93, 94, 260, // chown, fchown, lchown, fchownat
+        132, 235, 261, 280, // utime, utimes, futimesat, utimensat
+        188, 189, 190, 197, 198, 199, 463, 466, // setxattr, removexattr
+        161, // chroot
+    ];
+    /// Forbidden about others, with the argument that says of whom: `prlimit64`, `sched_setparam`,
+    /// `sched_setscheduler`, `sched_setaffinity`, `sched_setattr`, `setpriority`.
+    pub(super) const OF_OTHERS: &[(i64, u8)] =
+        &[(302, 0), (142, 0), (144, 0), (203, 0), (314, 0), (141, 1)];
+}
+
+/// The same on a machine of 64-bit ARM.
+#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+mod calls {
+    pub(super) const ALWAYS: &[i64] = &[
+        117, 270, 271, 30, // other processes
+        52, 53, 452, // fchmod, fchmodat, fchmodat2
+        54, 55, // fchownat, fchown
+        88, // utimensat
+        5, 6, 7, 14, 15, 16, 463, 466, // setxattr, removexattr
+        51,  // chroot
+    ];
+    pub(super) const OF_OTHERS: &[(i64, u8)] =
+        &[(261, 0), (118, 0), (119, 0), (122, 0), (274, 0), (140, 1)];
+}
+
+/// On other machines nothing is forbidden.
+#[cfg(all(
+    target_os = "linux",
+    not(any(target_arch = "x86_64", target_arch = "aarch64"))
+))]
+mod calls {
+    pub(super) const ALWAYS: &[i64] = &[];
+    pub(super) const OF_OTHERS: &[(i64, u8)] = &[];
 }
 
 /// Other systems have no Landlock.

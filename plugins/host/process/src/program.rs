@@ -4,9 +4,8 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use plugins::loaded::Mistake;
+use plugins::loaded::{Mistake, content_hash};
 use serde::Deserialize;
-use xxhash_rust::xxh3::Xxh3;
 
 /// The largest file that is read, in bytes.
 const LARGEST_FILE_BYTES: u64 = 64 << 20;
@@ -141,30 +140,22 @@ impl Program {
 
     /// Hash of the command, the limits, and the names and bytes of all files.
     pub(crate) fn content(&self) -> u128 {
-        let mut hash = Xxh3::new();
-        let mut part = |bytes: &[u8]| {
-            hash.update(&(bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        };
-        part(b"process 1");
-        part(&(self.command.len() as u64).to_le_bytes());
-        for word in &self.command {
-            part(word.as_bytes());
-        }
+        let words = (self.command.len() as u64).to_le_bytes();
         let limits = self.limits;
-        for limit in [
+        let limits = [
             limits.answer_ms,
             limits.start_ms,
             limits.memory_mib,
             limits.line_bytes as u64,
-        ] {
-            part(&limit.to_le_bytes());
-        }
+        ];
+        let limits = limits.map(u64::to_le_bytes);
+        let mut parts: Vec<&[u8]> = vec![b"process 1", &words];
+        parts.extend(self.command.iter().map(|word| word.as_bytes()));
+        parts.extend(limits.iter().map(|limit| &limit[..]));
         for (name, bytes) in &self.files {
-            part(name.as_bytes());
-            part(bytes);
+            parts.extend([name.as_bytes(), &bytes[..]]);
         }
-        hash.digest128()
+        content_hash(parts)
     }
 
     /// Whether the command is one of the files.

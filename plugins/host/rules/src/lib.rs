@@ -53,7 +53,7 @@ pub fn load(text: &str) -> Result<LoadedPolicy, Vec<Mistake>> {
         kind: KIND,
         version: VERSION,
         summary,
-        content: xxhash_rust::xxh3::xxh3_128(text.as_bytes()),
+        content: plugins::loaded::content_hash([text.as_bytes()]),
         make: Arc::new(move || Box::new(RulesPolicy::new(Arc::clone(&rules)))),
         faults: None,
     })
@@ -67,7 +67,7 @@ pub fn load_metrics(text: &str) -> Result<Metrics, Vec<Mistake>> {
     let (metrics, _) = read(text, Reader::metrics)?;
     Ok(Metrics {
         metrics,
-        content: xxhash_rust::xxh3::xxh3_128(text.as_bytes()),
+        content: plugins::loaded::content_hash([text.as_bytes()]),
     })
 }
 

@@ -68,7 +68,7 @@ pub fn load(bytes: &[u8], limits: Limits) -> Result<LoadedPolicy, Vec<Mistake>> 
         kind: "wasm",
         version: ABI,
         summary,
-        content: xxhash_rust::xxh3::xxh3_128(&[bytes, &limits.bytes()].concat()),
+        content: plugins::loaded::content_hash([bytes, &limits.bytes()[..]]),
         make: Arc::new(move || Box::new(WasmPolicy::new(&loaded)) as Box<dyn Policy>),
         faults: Some(faults),
     })

@@ -188,7 +188,7 @@ fn a_policy_that_answers_as_it_pleases_is_replayed_from_what_was_recorded() {
 #[test]
 fn a_policy_that_changes_its_file_or_writes_elsewhere_changes_no_study() {
     let place = project();
-    let lie = r##"open(sys.argv[0], "a").write("#"); open("rows.csv", "w").write("harm")
+    let lie = r##"os.remove(sys.argv[0]); open(sys.argv[0], "w").write("#"); open("rows.csv", "w").write("harm")
         say(id=message["id"], verdict="allow")"##;
     place.write("odd.py", python(lie));
     let before = place.read("odd.py");

@@ -67,7 +67,12 @@ fn a_changed_file_is_another_policy_and_no_resume_takes_it_for_the_old_one() {
     let policies = ["none", NAMED];
     study(&place, "smoke", &policies, "half", &resumed).fails(5, &["changed since"]);
     // The earlier result is of another policy, whatever it is called.
-    place.run(&["replay", "out"]).fails(6, &[]);
+    let replayed = place.run(&["replay", "out"]).expect(6);
+    assert!(
+        replayed.out.contains("its file has changed since"),
+        "{}",
+        replayed.out
+    );
     study(
         &place,
         "smoke",
@@ -149,4 +154,21 @@ fn what_is_wrong_in_a_policy_is_told_at_its_place() {
     );
     let done = place.run(&["--error-format", "plain", "check", "wrong.ron"]);
     done.fails(3, &["wrong.ron:2:", "close the bracket"]);
+}
+
+/// A misspelt tool makes a rule silent: what no world of a study has is told before it runs.
+#[test]
+fn a_name_that_no_world_of_a_study_has_is_told() {
+    let place = project();
+    place.write(
+        "typo.rules.ron",
+        r#"Rules(schema: 1, rules: [
+            (rule: "no_mail", at: Proposal, when: [Tool("send_emial")], then: Block, denial: OutsideUserGoal),
+            (rule: "no_share", at: Proposal, when: [Tool("share_document")], then: Block, denial: OutsideUserGoal),
+        ])"#,
+    );
+    let policies = ["none", "rules:typo.rules.ron"];
+    let done = study(&place, "smoke", &policies, "out", &[]).expect(0);
+    assert!(done.err.contains("send_emial"), "{}", done.err);
+    assert!(!done.err.contains("share_document"), "{}", done.err);
 }

@@ -111,7 +111,7 @@ fn what_was_hashed_is_what_runs() {
 #[test]
 fn a_process_cannot_change_what_the_next_one_runs() {
     let loaded = policy(&answering(
-        "os.chmod('script.py', 0o700)
+        "os.path.exists('script.py') and os.remove('script.py')
 open('script.py', 'w').write('changed')
 say({'id': m['id'], 'verdict': 'allow', 'rule': 'fine'})",
     ));
@@ -157,6 +157,35 @@ sys.stderr.write(' '.join([
         Confinement::Enforced => assert_eq!(said, "PermissionError PermissionError done"),
         Confinement::Partial | Confinement::Missing => assert!(said.ends_with(" done"), "{said}"),
     }
+}
+
+/// A process can neither lower the limits of the program that started it, which would end it, nor change
+/// the rights of files.
+#[test]
+#[cfg(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+fn a_process_cannot_reach_its_parent_or_change_rights() {
+    let said = confession(
+        "import resource
+def outcome(act):
+    try:
+        act()
+        return 'done'
+    except OSError as error:
+        return type(error).__name__
+open('mine', 'w').close()
+sys.stderr.write(' '.join([
+    outcome(lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)),
+    outcome(lambda: os.sched_setaffinity(os.getppid(), {0})),
+    outcome(lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)),
+    outcome(lambda: os.chmod('mine', 0o777)),
+    outcome(lambda: os.utime('mine')),
+    outcome(lambda: resource.prlimit(0, resource.RLIMIT_NOFILE))]))",
+    );
+    let refused = ["PermissionError"; 5].join(" ");
+    assert_eq!(said, format!("{refused} done"));
 }
 
 #[test]
