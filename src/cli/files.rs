@@ -5,6 +5,8 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
+use containment_bench::outside::is_of_the_kernel;
+
 use super::codes::Code;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -49,6 +51,11 @@ pub(crate) fn check(path: &Path, limit: u64) -> Result<(), Problem> {
     let name = shown(path);
     let metadata = fs::metadata(path).map_err(|error| unreadable(&name, &error))?;
     check_kind(&metadata, &name)?;
+    if is_of_the_kernel(path) {
+        let problem = Problem::new(format!("`{name}` is a file of the kernel"));
+        let help = "copy what it says into a file of your own";
+        return Err(problem.code(Code::Unreadable).file(name).help(help));
+    }
     if metadata.len() > limit {
         return Err(too_large(&name, metadata.len(), limit));
     }

@@ -56,6 +56,14 @@ pub(super) fn load(
     }
 }
 
+/// Whether a file is a window into the kernel: such files say that they are regular, and can have no end
+/// or never answer.
+#[must_use]
+pub fn is_of_the_kernel(path: &Path) -> bool {
+    let real = std::fs::canonicalize(path).unwrap_or_default();
+    ["/proc", "/sys"].iter().any(|root| real.starts_with(root))
+}
+
 /// The bytes of a regular file.
 ///
 /// # Errors
@@ -65,7 +73,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Mistake> {
         Mistake::new(format!("the file cannot be read: {error}")).help("check the path")
     };
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if !metadata.is_file() {
+    if !metadata.is_file() || is_of_the_kernel(path) {
         return Err(Mistake::new("it is not a regular file").help("name the file itself"));
     }
     let mut bytes = Vec::new();

@@ -16,7 +16,7 @@ use plugins::policy::Policy;
 use plugins::registry::{COMPOSED, CreateError, Factory, PluginInfo, Registry};
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use host::{Decisions, check_text, foreign_names, read};
+pub use host::{Decisions, check_text, foreign_names, is_of_the_kernel, read};
 pub use others::{Other, attacker, auditor};
 pub use reference::Host;
 use reference::{FileReference, Operator, Reference};
