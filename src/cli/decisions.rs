@@ -8,9 +8,11 @@ use containment_bench::outside::Decisions;
 use containment_bench::outside::reference::{FileReference, Host};
 
 use super::failure::Failure;
-use super::files::{self, MAX_RESULT_BYTES};
-use super::policies;
-use super::reports;
+#[cfg(feature = "process")]
+use super::{
+    files::{self, MAX_RESULT_BYTES},
+    policies, reports,
+};
 
 /// Recordings by what their policies are called.
 #[derive(Clone, Debug, Default)]
