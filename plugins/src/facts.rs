@@ -2,11 +2,11 @@
 //! outside the program share, whatever language they are written in.
 
 use crate::action::Argument;
-use crate::ids::PrincipalId;
+use crate::ids::{CallId, PrincipalId};
 use crate::label::{IndexSet, LabelId, Readers};
 use crate::policy::{Proposal, View};
 use crate::predicate::{expanding_fields, leaking_fields, matches, wrong_recipient};
-use crate::tool::{RiskClass, Role, ToolSpec};
+use crate::tool::{Role, ToolSpec};
 use crate::trace::{Answer, Happening, Prefix, Subject};
 use crate::value::Value;
 use crate::{action::Call, briefing::Briefing};
@@ -158,24 +158,21 @@ impl Counts {
     #[must_use]
     pub fn of(prefix: Prefix<'_>, is_counted: impl Fn(&Call) -> bool) -> Self {
         let mut counts = Self::default();
+        let counted = |call: CallId| u64::from(prefix.call(call).is_some_and(&is_counted));
         for event in prefix.events {
-            let (call, count) = match &event.what {
-                Happening::Proposed { call } => (call, &mut counts.proposed),
-                Happening::Committed { call, .. } => (call, &mut counts.committed),
-                Happening::Denied { call, .. } => (call, &mut counts.denied),
+            match event.what {
+                Happening::Proposed { call } => counts.proposed += counted(call),
+                Happening::Committed { call, .. } => counts.committed += counted(call),
+                Happening::Denied { call, .. } => counts.denied += counted(call),
                 Happening::Asked {
                     subject: Subject::Call(call),
                     answer,
                 } => {
-                    if prefix.call(*call).is_some_and(&is_counted) && *answer == Answer::Approved {
-                        counts.approved += 1;
-                    }
-                    (call, &mut counts.asked)
+                    let asked = counted(call);
+                    counts.asked += asked;
+                    counts.approved += asked * u64::from(answer == Answer::Approved);
                 }
-                _ => continue,
-            };
-            if prefix.call(*call).is_some_and(&is_counted) {
-                *count += 1;
+                _ => {}
             }
         }
         counts
@@ -184,8 +181,6 @@ impl Counts {
     /// Counts the calls of tools that are `HighRisk`.
     #[must_use]
     pub fn of_high_risk(prefix: Prefix<'_>, briefing: &Briefing) -> Self {
-        Self::of(prefix, |call| {
-            briefing.tools[call.tool.index()].risk != RiskClass::Low
-        })
+        Self::of(prefix, |call| briefing.tools[call.tool.index()].high_risk())
     }
 }

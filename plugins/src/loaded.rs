@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::compose::REWRITE_CONFLICT;
+use crate::fault::PLUGIN_FAULT;
 use crate::policy::Policy;
-use crate::reason::Hook;
+use crate::reason::{DEFAULT_ALLOW, FACTS_MISSING, Hook};
 
 /// A policy from a file, read and checked.
 #[derive(Clone)]
@@ -52,6 +54,9 @@ pub fn content_hash<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u128 {
     first.copy_from_slice(&hash.finalize()[..16]);
     u128::from_be_bytes(first)
 }
+
+/// Rules that the program gives by itself, and that no plugin from outside may name.
+pub const OWN_RULES: [&str; 4] = [DEFAULT_ALLOW, PLUGIN_FAULT, FACTS_MISSING, REWRITE_CONFLICT];
 
 /// Something wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

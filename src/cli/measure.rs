@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::files::{self, MAX_SOURCE_BYTES};
 use super::library::{Library, case_of_row, chosen};
 use super::policies;
-use super::problem::{Complaint, Problem};
+use super::problem::Problem;
 use super::records::{self, Record};
 use super::table::Table;
 use super::terminal::Terminal;
@@ -45,13 +45,7 @@ struct Sum {
 pub(crate) fn run(args: &Args, terminal: &Terminal) -> Result<Exit, Failure> {
     let text = files::text(&args.metrics, MAX_SOURCE_BYTES)?;
     let metrics = rules_host::load_metrics(&text).map_err(|mistakes| {
-        let name = files::shown(&args.metrics);
-        let told = |mistake| Complaint::from(policies::problem(&name, Some(&text), mistake));
-        Failure {
-            exit: Exit::Invalid,
-            complaints: mistakes.iter().map(told).collect(),
-            reproduce: None,
-        }
+        policies::mistaken(&files::shown(&args.metrics), Some(&text), &mistakes)
     })?;
     let Record::Results(results) = records::read_any(&args.folder)? else {
         let help = "name a folder written by `study`".to_owned();

@@ -130,7 +130,8 @@ pub(crate) fn is_process(written: &str) -> bool {
 /// Whether every process that a reference names is played from a recording.
 pub(crate) fn is_played(written: &str, recordings: &Recordings) -> bool {
     let reference: Result<Reference, _> = written.parse();
-    reference.is_ok_and(|reference| recordings.cover(&reference.files()))
+    // What cannot be read runs nothing: whoever reads it says what is wrong.
+    reference.map_or(true, |reference| recordings.cover(&reference.files()))
 }
 
 /// How a policy from a file was written, in the form that reads back.
@@ -155,19 +156,22 @@ pub(crate) fn failure(registry: &Registry, error: OutsideError) -> Failure {
             file,
             text,
             mistakes,
-        } => {
-            let name = files::shown(&file);
-            let mut failure = Failure::new(Exit::Invalid, Problem::new(""));
-            let told = mistakes.iter();
-            let told = told.map(|mistake| problem(&name, text.as_deref(), mistake).into());
-            failure.complaints = told.collect::<Vec<Complaint>>();
-            failure
-        }
+        } => mistaken(&files::shown(&file), text.as_deref(), &mistakes),
         OutsideError::SameName(_) => Failure::new(
             Exit::Invalid,
             Problem::new(error.to_string()).code(Code::WrongFile),
         ),
         OutsideError::Plugin(error) => plugin_failure(registry, &error),
+    }
+}
+
+/// The mistakes in the file called `name`.
+pub(crate) fn mistaken(name: &str, text: Option<&str>, mistakes: &[Mistake]) -> Failure {
+    let told = mistakes.iter().map(|it| problem(name, text, it).into());
+    Failure {
+        exit: Exit::Invalid,
+        complaints: told.collect(),
+        reproduce: None,
     }
 }
 

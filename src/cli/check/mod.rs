@@ -109,10 +109,6 @@ fn check_all(paths: &[PathBuf]) -> Vec<Finding> {
             Some((finding.file.clone(), scenario.briefing.clone()))
         })
         .collect();
-    let worlds: Vec<(String, &Briefing)> = worlds
-        .iter()
-        .map(|(name, briefing)| (name.clone(), briefing))
-        .collect();
     for ((path, text), finding) in paths.iter().zip(&texts).zip(&mut findings) {
         if let Some(text) = text {
             *finding = Some(policy::check(files::shown(path), text, &worlds));

@@ -35,7 +35,7 @@ pub(super) fn find(path: &Path) -> Option<PolicyText> {
 pub(super) fn check(
     file: String,
     PolicyText { host, text }: &PolicyText,
-    worlds: &[(String, &Briefing)],
+    worlds: &[(String, Briefing)],
 ) -> Finding {
     let told = |mistake: &Mistake| policies::problem(&file, Some(text), mistake);
     let (mut complaints, policy): (Vec<Complaint>, Option<String>) =

@@ -1,25 +1,14 @@
 //! The words of annotations, and what they mean. Each is the word that every other surface uses.
 
-use plugins::fault::PLUGIN_FAULT;
-use plugins::policy::{
-    DEFAULT_ALLOW, DenialReason, FACTS_MISSING, Hook, VerdictKind, is_rule_name,
-};
+use plugins::loaded::OWN_RULES;
+use plugins::policy::{DenialReason, Hook, VerdictKind, is_rule_name};
 
 /// The rule of a refusal because no policy permits: Cedar denies by default.
 pub const DEFAULT_DENY: &str = "default_deny";
 
-/// Rules that the program gives by itself.
-const TAKEN: [&str; 5] = [
-    DEFAULT_ALLOW,
-    DEFAULT_DENY,
-    FACTS_MISSING,
-    PLUGIN_FAULT,
-    plugins::compose::REWRITE_CONFLICT,
-];
-
 /// What is wrong with the name of a rule, if anything.
 pub(crate) fn wrong_rule(name: &str) -> Option<String> {
-    if TAKEN.contains(&name) {
+    if name == DEFAULT_DENY || OWN_RULES.contains(&name) {
         Some(format!("the rule `{name}` is given by the program itself"))
     } else if is_rule_name(name) {
         None
@@ -175,7 +164,7 @@ mod tests {
 
     #[test]
     fn rules_of_the_program_are_refused() {
-        for name in TAKEN {
+        for name in OWN_RULES.into_iter().chain([DEFAULT_DENY]) {
             assert!(wrong_rule(name).is_some(), "{name}");
         }
         assert_eq!(wrong_rule("tainted_recipient"), None);

@@ -258,11 +258,3 @@ pub(crate) const DENIALS: [(&str, DenialReason); 6] = [
     ("CheckpointHold", DenialReason::CheckpointHold),
     ("MemoryQuarantined", DenialReason::MemoryQuarantined),
 ];
-
-/// Rules that are not for a file to name.
-pub(crate) const RESERVED: [&str; 4] = [
-    plugins::policy::DEFAULT_ALLOW,
-    plugins::fault::PLUGIN_FAULT,
-    plugins::policy::FACTS_MISSING,
-    "rewrite_conflict",
-];

@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use plugins::fault::PLUGIN_FAULT;
-use plugins::loaded::{Faults, LoadedPolicy, Mistake};
+use plugins::loaded::{Faults, LoadedPolicy, Mistake, OWN_RULES};
 use plugins::policy::Policy;
-use plugins::reason::{DEFAULT_ALLOW, FACTS_MISSING, Hooks, is_rule_name};
+use plugins::reason::{Hooks, is_rule_name};
 use wasmtime::{
     Config, Engine, ExternType, FuncType, InstancePre, Linker, MemoryType, Module, OperatorCost,
     StoreLimits,
@@ -42,14 +41,6 @@ const EXPORTS: [(&str, &str, bool); 12] = [
     ("cb_save", "() -> i64", false),
     ("cb_restore", "(i32, i32) -> i32", false),
     ("cb_summary", "() -> i64", false),
-];
-
-/// Names that rules of a module may not have: what else bears them means something else.
-const TAKEN: [&str; 4] = [
-    DEFAULT_ALLOW,
-    PLUGIN_FAULT,
-    FACTS_MISSING,
-    "rewrite_conflict",
 ];
 
 /// Reads a policy from the bytes of a WebAssembly module, or from its text.
@@ -176,7 +167,7 @@ fn wrong_rules(rules: &[String]) -> Vec<Mistake> {
         let mistake = if !is_rule_name(rule) {
             Mistake::new(format!("rule {position} is called {rule:?}"))
                 .help("1 to 64 lower-case letters, digits and `_`")
-        } else if TAKEN.contains(&&**rule) {
+        } else if OWN_RULES.contains(&&**rule) {
             Mistake::new(format!(
                 "rule {position} is called `{rule}`, which means something else"
             ))

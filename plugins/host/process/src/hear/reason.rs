@@ -1,23 +1,11 @@
 //! From the words of an answer to a [`Reason`].
 
-use plugins::fault::PLUGIN_FAULT;
 use plugins::ids::NodeId;
-use plugins::policy::{
-    Basis, DEFAULT_ALLOW, DecidingField, DenialReason, Evidence, FACTS_MISSING, Reason, View,
-    is_rule_name,
-};
+use plugins::policy::{Basis, DecidingField, DenialReason, Evidence, Reason, View, is_rule_name};
 use plugins::tool::ToolSpec;
 
 use super::Answer;
 use crate::words::Word;
-
-/// Rules that the program itself speaks of.
-const RESERVED: [&str; 4] = [
-    DEFAULT_ALLOW,
-    PLUGIN_FAULT,
-    FACTS_MISSING,
-    "rewrite_conflict",
-];
 
 /// The verdicts after which an agent is told why.
 const DENYING: [&str; 3] = ["block", "confirm", "hold"];
@@ -39,7 +27,7 @@ pub(super) fn reason(
             super::shortened(rule)
         ));
     }
-    if RESERVED.contains(&&**rule) {
+    if plugins::loaded::OWN_RULES.contains(&&**rule) {
         return Err(format!("the rule `{rule}` is the program's own"));
     }
     let denial = match &answer.denial {

@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::check;
 use crate::file::{HOOK_COUNT, Missing, Otherwise, Rule, Rules};
 use crate::text::{Node, Place, What};
-use crate::words::{DENIALS, HOOKS, Places, RESERVED};
+use crate::words::{DENIALS, HOOKS, Places};
 
 /// Rules of a file.
 pub const MAX_RULES: usize = 1_000;
@@ -180,7 +180,7 @@ impl Reader {
             let help = "1 to 64 lower-case letters, digits and `_`";
             return self.wrong(&node.place, message, help);
         }
-        if RESERVED.contains(&&*name) {
+        if plugins::loaded::OWN_RULES.contains(&&*name) {
             let message = format!("`{name}` is what the program itself calls a rule");
             return self.wrong(&node.place, message, "choose another name");
         }
